@@ -72,7 +72,7 @@ fn start(home: &Path) -> Pty {
 }
 
 /// Nothing runs in the session that is shown.
-const IDLE_DRAFT: &str = "Write a message";
+const IDLE_DRAFT: &str = "Message, or / for commands";
 
 /// A connection to `server` for the app in `home`.
 fn connect(home: &Path, server: &ModelServer) {
@@ -370,7 +370,7 @@ fn many() -> Vec<Row> {
         let _ = fs::remove_dir_all(home.path().join("lisle/state/index"));
         let pty = start(home.path());
         cold_first.push(pty.until(READY) - pty.started);
-        pty.until("What is to be done?");
+        pty.until("Ask anything, or type / for commands");
         pty.wait_for("the caret is shown", |seen| !seen.screen().hide_cursor());
         let caret = caret(&pty);
         // The list is read meanwhile.

@@ -95,7 +95,7 @@ fn place(out: &mut String, table: &Table, context: Context) {
 
 fn manual() -> String {
     let mut out =
-        "# Keys and commands\n\n`?` with an empty draft shows the keys of the place you are in, `/` the commands.\n\n## Keys\n"
+        "# Keys and commands\n\n`?` with an empty draft shows the keys for this pane, `/` the commands.\n\n## Keys\n"
             .to_owned();
     let plain = table("default");
     for &context in Context::ALL {

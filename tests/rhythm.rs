@@ -21,7 +21,7 @@ use std::time::Duration;
 use support::model_server::{Gate, ModelServer, Script, chunk};
 
 /// Text of the composer in a new session.
-const NEW: &str = "What is to be done?";
+const NEW: &str = "Ask anything, or type / for commands";
 /// Requests that appear by default.
 const SHORT: usize = 8;
 /// Requests of the shown session; they wait side by side.

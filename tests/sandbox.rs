@@ -90,7 +90,7 @@ fn enforced(yard: &Yard) -> bool {
     let out = yard.held("6", &["/bin/sh", "-c", "echo ran"]);
     assert_eq!(out.status.code(), Some(126));
     assert!(out.stdout.is_empty());
-    assert!(String::from_utf8_lossy(&out.stderr).contains("could not be closed in"));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("sandbox setup failed"));
     false
 }
 
@@ -185,7 +185,7 @@ fn a_kernel_that_cannot_hold_a_command_does_not_start_it() {
             .unwrap();
         assert_eq!((out.status.code(), out.stdout.len()), (Some(126), 0), "{profile}");
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert!(said.contains("could not be closed in: Landlock"), "{said}");
+        assert!(said.contains("sandbox setup failed: Landlock"), "{said}");
     }
 }
 

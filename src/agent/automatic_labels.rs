@@ -56,9 +56,8 @@ impl AutoLabels {
                         template: rule.value_template.clone().filter(|template| !template.is_empty()),
                     }),
                     Err(why) => {
-                        let text =
-                            format!("A rule of the label {:?} is not used: {:?}: {why}.", label.id, rule.pattern);
-                        let hint = "Look-around and back-references are not known here; write it without them.";
+                        let text = format!("Ignored a rule of the label {:?}: {:?}: {why}.", label.id, rule.pattern);
+                        let hint = "Look-around and back-references are not supported.";
                         self.problems.push(Notice::new(Level::Warning, text).hint(hint));
                     }
                 }

@@ -90,7 +90,7 @@ pub struct Link {
 
 /// The engine has ended, or the line to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the engine has ended")]
+#[error("the engine has stopped")]
 pub struct LinkClosed;
 
 impl Link {
@@ -136,7 +136,7 @@ impl Requests {
     /// Sends a command under the next number, which is returned, once there is room.
     ///
     /// # Errors
-    /// When the engine has ended.
+    /// When the engine has stopped.
     pub async fn send(&self, command: Command) -> Result<u64, LinkClosed> {
         let id = self.number();
         self.forward(ClientRequest::new(id, command)).await.map(|()| id)
@@ -145,7 +145,7 @@ impl Requests {
     /// Sends a request as it is numbered already, once there is room.
     ///
     /// # Errors
-    /// When the engine has ended.
+    /// When the engine has stopped.
     pub async fn forward(&self, request: ClientRequest) -> Result<(), LinkClosed> {
         match &self.to {
             Down::Engine(client, to) => {
@@ -158,7 +158,7 @@ impl Requests {
     /// Sends a command under the next number, if there is room now.
     ///
     /// # Errors
-    /// The command, when there is no room or the engine has ended.
+    /// The command, when there is no room or the engine has stopped.
     #[allow(clippy::result_large_err, reason = "what comes back is the command itself")]
     pub fn try_send(&self, command: Command) -> Result<u64, TrySendError<Command>> {
         let id = self.number();
@@ -181,7 +181,7 @@ impl Requests {
     /// Sends a request as it is numbered already, if there is room now.
     ///
     /// # Errors
-    /// The request, when there is no room or the engine has ended.
+    /// The request, when there is no room or the engine has stopped.
     #[allow(clippy::result_large_err, reason = "what comes back is the request itself")]
     pub fn try_forward(&self, request: ClientRequest) -> Result<(), TrySendError<ClientRequest>> {
         match &self.to {
@@ -195,7 +195,7 @@ impl Requests {
         }
     }
 
-    /// Waits until there is room for a request, or the engine has ended.
+    /// Waits until there is room for a request, or the engine has stopped.
     pub async fn ready(&self) {
         match &self.to {
             Down::Engine(_, to) => drop(to.reserve().await),
@@ -215,7 +215,7 @@ enum Up {
 pub struct Incoming(Up);
 
 impl Incoming {
-    /// The next one; `None` once the engine has ended. Nothing is lost when the future is dropped.
+    /// The next one; `None` once the engine has stopped. Nothing is lost when the future is dropped.
     pub async fn recv(&mut self) -> Option<ToClient> {
         match &mut self.0 {
             Up::Hub(reader) => reader.recv().await,

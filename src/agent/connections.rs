@@ -171,7 +171,7 @@ impl Connections {
         self.stand_ins.write().unwrap_or_else(PoisonError::into_inner).insert(named.clone(), answers.clone());
         let Some(keys) = keys else { return Ok(()) };
         let kept = blocking(move || keys.stand_in(&named, &answers)).await;
-        kept.unwrap_or_else(|| Err("It was not kept: something failed inside lisle; the log has it.".to_owned()))
+        kept.unwrap_or_else(|| Err("Not saved: internal error, see the log.".to_owned()))
     }
 
     /// Connections that a key alone would make.
@@ -250,15 +250,15 @@ impl Connections {
         match tokio::time::timeout(CHECK, provider.models()).await {
             Ok(Err(error)) if error.code == "invalid_api_key" => Err(error.text),
             Ok(listed) => Ok(Some(listed.map_err(|error| error.to_string()))),
-            Err(_) => Ok(Some(Err(format!("No answer within {} s.", CHECK.as_secs())))),
+            Err(_) => Ok(Some(Err(format!("No response within {} s.", CHECK.as_secs())))),
         }
     }
 
     /// Stores a key and opens its connection with it; sessions ask the new one from their next request on.
     pub(super) async fn store_key(&self, name: ConnectionName, key: Key) -> Result<(), String> {
-        let Some(keys) = self.keys.clone() else { return Err("Keys cannot be stored here.".to_owned()) };
+        let Some(keys) = self.keys.clone() else { return Err("Can't store keys here.".to_owned()) };
         let stored = blocking(move || keys.store(&name, &key)).await;
-        self.put(stored.unwrap_or_else(|| Err("Storing the key failed inside lisle; the log has it.".to_owned()))?);
+        self.put(stored.unwrap_or_else(|| Err("Key not stored: internal error, see the log.".to_owned()))?);
         Ok(())
     }
 }

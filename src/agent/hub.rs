@@ -122,11 +122,10 @@ impl ClientEnd {
         let answers = matches!(first, ToClient::Event(stamped) if stamped.re.is_some());
         let most = if answers { limits.bytes.saturating_mul(ANSWERS) } else { limits.bytes };
         if queue.items.len() > 1 && queue.bytes > most {
-            return Some(format!("This client is more than {most} bytes behind, so it was disconnected."));
+            return Some(format!("Client disconnected: more than {most} bytes behind."));
         }
         let age = now.saturating_duration_since(*since);
-        (age > limits.age)
-            .then(|| format!("This client took nothing for {} seconds, so it was disconnected.", age.as_secs()))
+        (age > limits.age).then(|| format!("Client disconnected: no reads for {} seconds.", age.as_secs()))
     }
 
     /// Nothing more comes.

@@ -145,7 +145,7 @@ impl RunTasks {
                 Err(unknown) => Err(unknown),
                 Ok(tool) => tokio::task::spawn_blocking(move || tool.inspect(&call.input, &place, &seen))
                     .await
-                    .unwrap_or_else(|error| Err(format!("Looking at the call failed inside lisle: {error}."))),
+                    .unwrap_or_else(|error| Err(format!("Internal error checking the call: {error}."))),
             };
             let _ = mailbox.report(Report::Input(Input::Inspected(run, id, found))).await;
         });
@@ -189,8 +189,7 @@ impl RunTasks {
             let id = call.id.clone();
             let kept = keeper.begin(about).await;
             if let Some(text) = keeper.news() {
-                let notice = Notice::new(Level::Warning, text)
-                    .hint("what calls change cannot be taken back until there is room");
+                let notice = Notice::new(Level::Warning, text).hint("changes can't be undone until there is space");
                 let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
             // A task of its own, so that a defect in a tool ends the call and not the session.
@@ -201,7 +200,7 @@ impl RunTasks {
                 match tokio::spawn(tool.run(call.input, with)).await {
                     Ok(ended) => ended,
                     Err(error) => {
-                        Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
+                        Ok(crate::domain::tool::Outcome::error(format!("Internal error in the tool: {error}.")))
                     }
                 }
             };
@@ -255,8 +254,8 @@ impl RunTasks {
 fn broke_off() -> ProviderError {
     ProviderError {
         code: "network_error",
-        title: "The answer broke off".to_owned(),
-        text: "The connection ended before the answer was complete.".to_owned(),
+        title: "Response interrupted".to_owned(),
+        text: "The connection closed before the response was complete.".to_owned(),
         detail: String::new(),
         retry: true,
         after: None,

@@ -24,7 +24,7 @@ const LOCK_SETTLES: Duration = Duration::from_millis(250);
 const FEW: usize = 8;
 
 /// Reason for reporting unsent text at the end.
-const DRAFT: &str = "The unsent text could not be written to the drafts.";
+const DRAFT: &str = "Can't save the unsent text as a draft.";
 
 /// Relation of a session to its files.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ impl SessionFiles {
     pub(super) fn health(&mut self, health: Health) -> Option<Notice> {
         let (now, hint) = match health {
             Health::Saved => (None, ""),
-            Health::Unsaved(why) => (Some(why), "Kept in memory; saved as soon as it can be."),
+            Health::Unsaved(why) => (Some(why), "Kept in memory until it can be saved."),
             Health::Over(why) => (Some(why), ""),
         };
         if now == self.last_health {
@@ -176,7 +176,7 @@ impl SessionFiles {
         self.last_health.clone_from(&now);
         Some(match now {
             Some(trouble) => Notice::new(Level::Error, trouble).hint(hint),
-            None => Notice::new(Level::Info, "Everything is saved again."),
+            None => Notice::new(Level::Info, "Everything is saved again"),
         })
     }
 
@@ -198,8 +198,8 @@ impl SessionFiles {
             failed => {
                 self.ownership = FilesState::New { unsaved, told: true };
                 let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
-                let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
-                    .hint("It works in memory and is tried again with each message.");
+                let notice = Notice::new(Level::Error, format!("Can't save the session: {why}"))
+                    .hint("It stays in memory; lisle retries with each message.");
                 Writing::None(Some(notice).filter(|_| !told))
             }
         }

@@ -185,7 +185,7 @@ impl SessionOps {
                 }
             }
         }
-        self.out.tell(failures("could not be changed", failed));
+        self.out.tell(failures("not changed", failed));
     }
 
     /// `None`: its actor told it.
@@ -211,10 +211,10 @@ impl SessionOps {
                 Some(Err(StoreError::Held { .. })) if !last && self.shared.sessions.mailbox(id).is_some() => {}
                 Some(Err(error)) => return Err(why(&error)),
                 Some(Ok(meta)) => return Ok(Some(meta)),
-                None => return Err("something failed inside lisle; the log has it".to_owned()),
+                None => return Err("internal error, see the log".to_owned()),
             }
         }
-        Err("it is being opened".to_owned())
+        Err("it is opening".to_owned())
     }
 
     // ---- the trash ----
@@ -228,7 +228,7 @@ impl SessionOps {
                 Err(why) => failed.push((id, why)),
             }
         }
-        self.out.tell(failures("could not be deleted", failed));
+        self.out.tell(failures("not deleted", failed));
     }
 
     /// These sessions, and behind each the ones that it spawned: nobody else would ever find them.
@@ -271,7 +271,7 @@ impl SessionOps {
                 });
                 match deleted.await {
                     Some(deleted) => deleted.map_err(|error| why(&error))?,
-                    None => return Err("something failed inside lisle; the log has it".to_owned()),
+                    None => return Err("internal error, see the log".to_owned()),
                 }
             }
         };
@@ -302,7 +302,7 @@ impl SessionOps {
             }
         }
         if !failed.is_empty() {
-            let text = format!("Could not be restored: {}.", shorten(&failed));
+            let text = format!("Not restored: {}.", shorten(&failed));
             self.out.tell(Some(Notice::new(Level::Error, text)));
         }
     }
@@ -333,8 +333,8 @@ impl SessionOps {
                 Some(meta)
             }
             Err(error) => {
-                let text = format!("No session was made: {error}.");
-                let hint = "Without a worktree it works in the directory itself.";
+                let text = format!("Can't create the session: {error}.");
+                let hint = "Without a worktree it uses the directory itself.";
                 self.out.tell(Some(Notice::new(Level::Error, text).hint(hint)));
                 None
             }
@@ -347,17 +347,17 @@ impl SessionOps {
         let notice = match worktree::remove(&self.shared.setup.settings.runner, &left, worktree::Loss::Refused).await {
             Ok(worktree::BranchLeft::Gone) => return,
             Ok(worktree::BranchLeft::Kept) => {
-                let text = format!("The branch {} stays: it has commits that are nowhere else.", left.branch);
+                let text = format!("Kept branch {}: it has unmerged commits.", left.branch);
                 let hint = format!("Merge it in {}, or remove it with git branch -D.", left.repository.display());
                 Notice::new(Level::Info, text).hint(hint)
             }
             Err(worktree::WorktreeError::Dirty { .. }) => {
-                let text = format!("The worktree {path} stays: it has changes that are not committed.");
+                let text = format!("Kept worktree {path}: it has uncommitted changes.");
                 Notice::new(Level::Warning, text).hint(format!("Its branch is {}.", left.branch))
             }
             Err(error) => {
-                let text = format!("The worktree {path} was not removed: {error}.");
-                Notice::new(Level::Warning, text).hint("git worktree remove removes it.")
+                let text = format!("Can't remove the worktree {path}: {error}.");
+                Notice::new(Level::Warning, text).hint("Use git worktree remove.")
             }
         };
         self.out.tell(Some(notice));
@@ -390,7 +390,7 @@ impl SessionOps {
                 self.out.send(EngineEvent::Branched { from, to, rewound });
             }
             Some(Err(error)) => {
-                let text = format!("No branch was made of {from}: {error}.");
+                let text = format!("Can't branch {from}: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
@@ -405,7 +405,7 @@ impl SessionOps {
         if let Some(mailbox) = &mailbox {
             flushed(mailbox).await;
             if repair && let Err(why) = released(mailbox, Running::Stays).await {
-                let text = format!("The session {id} was not repaired: {why}.");
+                let text = format!("Can't repair session {id}: {why}.");
                 return self.out.tell(Some(Notice::new(Level::Warning, text)));
             }
         }
@@ -417,7 +417,7 @@ impl SessionOps {
         match report {
             Some(Ok(report)) => self.out.send(EngineEvent::Health(Box::new(report))),
             Some(Err(error)) => {
-                let text = format!("The files of {id} could not be looked at: {error}.");
+                let text = format!("Can't check the files of {id}: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
@@ -455,10 +455,10 @@ impl SessionOps {
                 self.out.send(EngineEvent::Exported { session: id, path, masked, shared });
             }
             Some(Err(StoreError::NoSession { .. })) => {
-                self.out.tell(Some(Notice::new(Level::Info, "Nothing was said in this session yet.")));
+                self.out.tell(Some(Notice::new(Level::Info, "No messages in this session yet.")));
             }
             Some(Err(error)) => {
-                let text = format!("The conversation was not written: {error}.");
+                let text = format!("Can't export the conversation: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
@@ -484,7 +484,7 @@ impl SessionOps {
                 match released(mailbox, Running::Stays).await {
                     Ok(_) => done = import().await,
                     Err(why) => {
-                        let text = format!("Nothing was imported: in the session of the earlier import {why}.");
+                        let text = format!("Import failed: in the session of the earlier import {why}.");
                         return self.out.tell(Some(Notice::new(Level::Warning, text)));
                     }
                 }
@@ -500,7 +500,7 @@ impl SessionOps {
                 self.out.send(EngineEvent::Imported { session, program: program.to_owned(), left, again });
             }
             Some(Err(error)) => {
-                let text = format!("Nothing was imported: {error}.");
+                let text = format!("Import failed: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
@@ -527,7 +527,7 @@ impl SessionOps {
         match read.await {
             Some(Ok(ledger)) => self.out.send(EngineEvent::Audit(Box::new(ledger))),
             Some(Err(error)) => {
-                let text = format!("The audit log of {id} could not be read: {error}.");
+                let text = format!("Can't read the audit log of {id}: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
@@ -610,7 +610,7 @@ impl SessionOps {
             Some(Ok(spending)) => self.out.send(EngineEvent::Usage(Box::new(spending))),
             Some(Err(error)) => {
                 let folder = self.shared.setup.books.folder().display().to_string();
-                let text = format!("What requests used could not be read from {folder}: {error}.");
+                let text = format!("Can't read usage from {folder}: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}

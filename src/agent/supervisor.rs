@@ -424,7 +424,7 @@ impl Supervisor {
         let mailbox = self.shared.sessions.mailbox(session).unwrap_or_else(|| self.start(session.clone(), None));
         if let Err(command) = mailbox.control(command) {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
-            let text = format!("The session {session} ended inside lisle and was opened again.");
+            let text = format!("Session {session} crashed and was reopened.");
             self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
             let mailbox = self.start(session.clone(), None);
             // A fresh actor takes what comes.
@@ -456,7 +456,7 @@ impl Supervisor {
         tokio::spawn(async move {
             let models = match provider {
                 Some(provider) => provider.models().await.map_err(|error| error.to_string()),
-                None => Err(format!("There is no connection named {connection} here.")),
+                None => Err(format!("No connection named {connection}.")),
             };
             let learned = models.as_ref().is_ok_and(|models| connections.learn(&connection, models));
             if learned {
@@ -501,7 +501,7 @@ impl Supervisor {
         for end in self.ends {
             if let Err(error) = end.await {
                 tracing::error!(%error, "a session's task ended badly");
-                let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
+                let notice = Notice::new(Level::Error, format!("A session crashed: {error}"));
                 self.out.send(EngineEvent::Notice(notice));
             }
         }
@@ -509,7 +509,7 @@ impl Supervisor {
         let settled = blocking(move || books.settle().map_err(|error| (error, books.waiting())));
         if let Some(Err((error, waiting))) = settled.await {
             let requests = if waiting == 1 { "1 request" } else { &format!("{waiting} requests") };
-            let text = format!("What {requests} used was not written down: {error}.");
+            let text = format!("Can't record usage of {requests}: {error}.");
             self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
         }
         self.out.send(EngineEvent::Ended);

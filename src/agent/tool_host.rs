@@ -67,12 +67,12 @@ impl ToolHost {
     fn model(&self, which: &WhichModel) -> Result<(Arc<dyn Provider>, String), String> {
         let connections = &self.shared.setup.connections;
         let known = self.meta.asked().and_then(|name| Some((connections.info(name)?, name)));
-        let Some((info, name)) = known else { return Err("The session has no connection.".to_owned()) };
+        let Some((info, name)) = known else { return Err("No connection in this session.".to_owned()) };
         if let Some(why) = &info.missing {
-            return Err(format!("The connection {name} cannot be used: {why}."));
+            return Err(format!("Can't use connection {name}: {why}."));
         }
         let Some(provider) = connections.provider(name) else {
-            return Err(format!("The connection {name} cannot be used by this version."));
+            return Err(format!("This version can't use connection {name}."));
         };
         let own = || self.meta.model.clone().filter(|model| !model.is_empty());
         let model = match which {
@@ -106,7 +106,7 @@ impl Host for ToolHost {
             let answer = answer(provider, request, &model, mailbox, recorder);
             match tokio::time::timeout(wanted.patience, answer).await {
                 Ok(answer) => answer.map_err(|error| error.to_string()),
-                Err(_) => Err(format!("{model} did not answer within {} s.", wanted.patience.as_secs())),
+                Err(_) => Err(format!("No response from {model} within {} s.", wanted.patience.as_secs())),
             }
         })
     }
@@ -123,7 +123,7 @@ impl Host for ToolHost {
         let shared = self.shared.clone();
         Box::pin(async move {
             let store = shared.setup.store.clone();
-            let listing = blocking(move || store.list()).await.ok_or("The sessions could not be listed.")?;
+            let listing = blocking(move || store.list()).await.ok_or("Can't list the sessions.")?;
             // What actors know is newer than what files say.
             let live = shared.sessions.metas();
             let mut sessions = listing.sessions;
@@ -150,7 +150,7 @@ impl Host for ToolHost {
             match blocking(move || store.read(&session, rows)).await {
                 Some(Ok(seen)) => Ok(seen.rows),
                 Some(Err(error)) => Err(error.to_string()),
-                None => Err("The session could not be read.".to_owned()),
+                None => Err("Can't read the session.".to_owned()),
             }
         })
     }
@@ -164,7 +164,7 @@ impl Host for ToolHost {
                     Ok(())
                 }
                 Ok(None) => Ok(()),
-                Err(why) => Err(format!("The session {session} could not be changed: {why}.")),
+                Err(why) => Err(format!("Can't change session {session}: {why}.")),
             }
         })
     }

@@ -55,7 +55,7 @@ const STEERING: &str = "GIT_";
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     /// git cannot be started.
-    #[error("cannot run git: {0}. Install it, or work without a worktree")]
+    #[error("can't run git: {0}. Install it, or work without a worktree")]
     NoGit(String),
     /// It did not come to an end.
     #[error("git took more than {} seconds to {doing} and was stopped", PATIENCE.as_secs())]
@@ -64,7 +64,7 @@ pub enum WorktreeError {
         doing: &'static str,
     },
     /// git says no.
-    #[error("git cannot {doing}: {words}")]
+    #[error("git can't {doing}: {words}")]
     Git {
         /// Operation.
         doing: &'static str,
@@ -72,7 +72,7 @@ pub enum WorktreeError {
         words: String,
     },
     /// A directory could not be made.
-    #[error("cannot make {}: {source}", .path.display())]
+    #[error("can't create {}: {source}", .path.display())]
     Make {
         /// Path.
         path: PathBuf,
@@ -80,13 +80,13 @@ pub enum WorktreeError {
         source: std::io::Error,
     },
     /// Uncommitted changes.
-    #[error("{} has changes that are not committed. Commit or discard them first", .path.display())]
+    #[error("{} has uncommitted changes. Commit or discard them first", .path.display())]
     Dirty {
         /// The checkout.
         path: PathBuf,
     },
     /// A merge is not finished.
-    #[error("a merge is not finished in {}. Finish or abort it first", .path.display())]
+    #[error("unfinished merge in {}. Finish or abort it first", .path.display())]
     Merging {
         /// The checkout.
         path: PathBuf,
@@ -185,9 +185,9 @@ async fn filters(checkout: &Path) -> Option<String> {
     if names.is_empty() {
         return None;
     }
-    let how = if names.iter().any(|name| name == "lfs") { " `git lfs pull` there fetches those of lfs." } else { "" };
+    let how = if names.iter().any(|name| name == "lfs") { " Run `git lfs pull` there to fetch LFS files." } else { "" };
     Some(format!(
-        "Filters that .gitattributes names ({}) were not run: their files lie in the worktree as the repository stores them.{how}",
+        "Skipped .gitattributes filters ({}): those files are in the worktree as stored in the repository.{how}",
         names.join(", ")
     ))
 }
@@ -371,7 +371,7 @@ impl Git<'_> {
             };
             // Such a name cannot be said on a command line.
             if key.contains('=') || key.contains(char::is_control) {
-                let words = format!("the settings name {key:?}, which runs a program and cannot be switched off");
+                let words = format!("the git setting {key:?} runs a program and can't be turned off");
                 return Err(WorktreeError::Git { doing, words });
             }
             out.push(format!("{key}={set}"));
@@ -437,7 +437,7 @@ impl Git<'_> {
         }
         let code = report.map_or(done.status.code(), |report| report.code()).unwrap_or(-1);
         if code == 127 {
-            return Err(no_git(&"it is not installed"));
+            return Err(no_git(&"not installed"));
         }
         Ok(GitOutput { code, output: String::from_utf8_lossy(&done.stdout).into_owned() })
     }
@@ -469,7 +469,7 @@ fn profile(runner: &Path, places: Option<Vec<PathBuf>>) -> Profile {
 
 fn refused(doing: &'static str, done: &GitOutput) -> WorktreeError {
     let words = match done.output.trim() {
-        "" => format!("it ended with {}", done.code),
+        "" => format!("it exited with {}", done.code),
         words => words.to_owned(),
     };
     WorktreeError::Git { doing, words }
@@ -587,9 +587,9 @@ mod tests {
         let id = SessionId::parse("260902-swift-river").unwrap();
         let data = root.path().join("data");
         let twice = create(bare(), &made.repository, &data, "Side work/..", &id).await.unwrap_err().to_string();
-        assert!(twice.starts_with("git cannot make the worktree: ") && twice.contains("lisle/260902"), "{twice}");
+        assert!(twice.starts_with("git can't make the worktree: ") && twice.contains("lisle/260902"), "{twice}");
         let nowhere = create(bare(), root.path(), &data, "w", &id).await.unwrap_err().to_string();
-        assert!(nowhere.starts_with("git cannot find the repository: "), "{nowhere}");
+        assert!(nowhere.starts_with("git can't find the repository: "), "{nowhere}");
         // A merge of the user's own is not touched.
         commit(&made.path, "b", "two\n");
         std::fs::write(made.repository.join(".git/MERGE_HEAD"), "0000000000000000000000000000000000000001\n").unwrap();

@@ -36,7 +36,7 @@ fn add(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
     let Some(one) = known.iter().find(|one| one.name == *name) else {
         let names: Vec<&str> = known.iter().map(|one| one.name.as_str()).collect();
         complain(&format!(
-            "lisle: there is no connection {:?} that takes a key. There are: {}. More can be added to {}.",
+            "lisle: no connection {:?} takes a key. Available: {}. Add more in {}.",
             name.as_str(),
             names.join(", "),
             bootstrap.paths.config_file().display()
@@ -44,21 +44,21 @@ fn add(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
         return Exit::Usage;
     };
     let host = clean_line(&one.host()).into_owned();
-    let written = match read_key(&format!("Key of {name}, sent to {host} alone (not shown): ")) {
+    let written = match read_key(&format!("API key for {name}, sent only to {host} (hidden): ")) {
         Ok(Some(written)) => written,
         Ok(None) => {
-            complain("lisle: nothing was stored.");
+            complain("lisle: nothing stored");
             return Exit::Interrupted;
         }
         Err(error) => {
-            complain(&format!("lisle: the key could not be read: {error}."));
+            complain(&format!("lisle: can't read the key: {error}"));
             return Exit::Failed;
         }
     };
     let file = bootstrap.paths.credentials_file();
     match credentials::store(&file, name, Some(&written)) {
         Ok(()) => {
-            complain(&format!("The key of {name} is stored in {} and goes to {host}.", file.display()));
+            complain(&format!("Stored the key for {name} in {}; it is sent only to {host}.", file.display()));
             Exit::Done
         }
         Err(error) => {
@@ -71,12 +71,12 @@ fn add(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
 fn remove(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
     let file = bootstrap.paths.credentials_file();
     if !Credentials::read(&file).0.names().any(|stored| stored == name) {
-        complain(&format!("lisle: {} has no key for {:?}.", file.display(), name.as_str()));
+        complain(&format!("lisle: no key in {} for {:?}", file.display(), name.as_str()));
         return Exit::Failed;
     }
     match credentials::store(&file, name, None) {
         Ok(()) => {
-            complain(&format!("Removed the key of {name}."));
+            complain(&format!("Removed the key for {name}."));
             Exit::Done
         }
         Err(error) => {
@@ -112,7 +112,7 @@ fn list(bootstrap: &Bootstrap, json: bool) -> Exit {
         host: String::new(),
         key: "stored",
         variable: None,
-        missing: Some("there is no such connection".to_owned()),
+        missing: Some("no such connection".to_owned()),
     }));
     if json {
         return print_json(&rows);

@@ -57,7 +57,7 @@ fn each<T>(
                     exit = Exit::Failed;
                 }
                 None => {
-                    complain(&format!("lisle: {id} is open in {holder}. Close it there; it was not {not}."));
+                    complain(&format!("lisle: {id} was not {not}: open in {holder}. Close it there."));
                     exit = Exit::Failed;
                 }
             },
@@ -98,15 +98,15 @@ pub(super) fn set(bootstrap: &Bootstrap, args: &Set) -> Exit {
     };
     let title = args.title.as_ref().map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
     if title.as_ref().is_some_and(String::is_empty) {
-        return usage("the title is empty.");
+        return usage("empty title");
     }
     if title.is_some() && args.ids.len() > 1 {
-        return usage("a title is for one session.");
+        return usage("a title needs exactly one session");
     }
     let wanted = &bootstrap.wanted;
     let cwd = wanted.cwd.as_ref().and_then(|dir| dir.canonicalize().ok());
     if changes.is_empty() && title.is_none() && wanted.mode.is_none() && cwd.is_none() {
-        return usage("say what to change: --title, --status, --label … (see lisle sessions set --help).");
+        return usage("nothing to change: use --title, --status, --label … (see lisle sessions set --help)");
     }
     let at = now();
     let commands = |id: &SessionId| {
@@ -181,7 +181,7 @@ fn entry(properties: &Properties, words: &str) -> Result<String, String> {
 
 pub(super) fn archive(bootstrap: &Bootstrap, args: &Several, archived: bool) -> Exit {
     let at = now();
-    let not = if archived { "archived" } else { "put back" };
+    let not = if archived { "archived" } else { "unarchived" };
     let change = PropertyChange::Archived(archived);
     let commands = |id: &SessionId| {
         vec![Command::Engine(EngineCommand::Change { sessions: vec![id.clone()], change: change.clone() })]
@@ -200,7 +200,7 @@ pub(super) fn branch(bootstrap: &Bootstrap, args: &Branch) -> Exit {
             Exit::Done
         }
         Err(error) => {
-            complain(&format!("lisle: {} was not branched: {error}.", args.id));
+            complain(&format!("lisle: can't branch {}: {error}.", args.id));
             Exit::Failed
         }
     }
@@ -222,7 +222,7 @@ pub(super) fn import(bootstrap: &Bootstrap, args: &Import) -> Exit {
             Exit::Done
         }
         Err(error) => {
-            complain(&format!("lisle: nothing was imported: {error}."));
+            complain(&format!("lisle: import failed: {error}."));
             Exit::Failed
         }
     }
@@ -239,14 +239,14 @@ pub(super) fn delete(bootstrap: &Bootstrap, args: &Delete) -> Exit {
         }
     }
     if !args.yes {
-        let what = if args.now { "Delete for good, with no way back:" } else { "Move to the trash:" };
+        let what = if args.now { "Delete permanently:" } else { "Move to the trash:" };
         match confirmed(&format!("{what}\n{lines}")) {
             Some(true) => {}
             Some(false) => {
-                complain("lisle: nothing was deleted.");
+                complain("lisle: nothing deleted");
                 return Exit::Failed;
             }
-            None => return usage("nobody can be asked here. Say --yes to delete without asking."),
+            None => return usage("confirmation needs a terminal; use --yes to delete without asking."),
         }
     }
     let at = now();
@@ -263,7 +263,7 @@ pub(super) fn delete(bootstrap: &Bootstrap, args: &Delete) -> Exit {
             && let Some((_, tree)) = worktrees.iter().find(|(of, _)| of == id)
         {
             let path = tree.path.display();
-            complain(&format!("lisle: the git worktree of {id} stays: {path} on branch {}.", tree.branch));
+            complain(&format!("lisle: kept the git worktree of {id}: {path} on branch {}.", tree.branch));
         }
         name
     });
@@ -283,7 +283,7 @@ fn confirmed(question: &str) -> Option<bool> {
         return None;
     }
     let mut err = std::io::stderr().lock();
-    let asked = write!(err, "{}Go on? [y/N] ", sanitise::clean(question)).and_then(|()| err.flush());
+    let asked = write!(err, "{}Continue? [y/N] ", sanitise::clean(question)).and_then(|()| err.flush());
     let mut answer = String::new();
     if asked.is_err() || stdin.lock().read_line(&mut answer).is_err() {
         return None;
@@ -298,7 +298,7 @@ pub(super) fn restore(bootstrap: &Bootstrap, args: &Restore) -> Exit {
         match bootstrap.store.restore(trash) {
             Ok(meta) => restored.push(meta),
             Err(error) => {
-                complain(&format!("lisle: {} was not restored: {error}.", trash.0));
+                complain(&format!("lisle: can't restore {}: {error}.", trash.0));
                 exit = Exit::Failed;
             }
         }

@@ -61,12 +61,12 @@ pub(super) fn view<'a>(properties: &'a Properties, words: &str) -> Result<&'a Sa
 fn unknown(what: &str, words: &str, known: Vec<&str>) -> String {
     let known: Vec<&str> = known.into_iter().filter(|id| !id.is_empty()).collect();
     match nearest(words, known.iter().copied()) {
-        Some(near) => format!("there is no {what} \"{words}\". Did you mean \"{near}\"?"),
+        Some(near) => format!("no {what} \"{words}\". Did you mean \"{near}\"?"),
         None if known.is_empty() && what == "label" => {
-            format!("there is no label \"{words}\": this workspace defines none. Add it: lisle labels add \"{words}\"")
+            format!("no label \"{words}\": this workspace defines none. Add it: lisle labels add \"{words}\"")
         }
-        None if known.is_empty() => format!("there is no {what} \"{words}\": this workspace defines none."),
-        None => format!("there is no {what} \"{words}\". There are: {}.", known.join(", ")),
+        None if known.is_empty() => format!("no {what} \"{words}\": this workspace defines none."),
+        None => format!("no {what} \"{words}\". Available: {}.", known.join(", ")),
     }
 }
 

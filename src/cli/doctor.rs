@@ -18,7 +18,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Doctor) -> Exit {
                 Exit::Done
             }
             Err(error) => {
-                complain(&format!("lisle: where this program lies is not known: {error}"));
+                complain(&format!("lisle: can't find the path of this program: {error}"));
                 Exit::Failed
             }
         };

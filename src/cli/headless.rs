@@ -47,17 +47,17 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
     let prompt = match read {
         Some(Ok(Ok(prompt))) => prompt,
         Some(Ok(Err(error))) => {
-            complain(&format!("lisle: stdin could not be read: {error}."));
+            complain(&format!("lisle: can't read stdin: {error}."));
             return Exit::Failed;
         }
         Some(Err(_)) => return Exit::Failed,
         None => {
-            complain("lisle: stdin did not end in the time that --timeout gives, so nothing was sent.");
+            complain("lisle: nothing sent: stdin was still open at the --timeout.");
             return Exit::Failed;
         }
     };
     if prompt.trim().is_empty() {
-        complain("lisle: the message is empty. Say what is to be done, or pipe it in.");
+        complain("lisle: empty message. Pass one as an argument or pipe it in.");
         return Exit::Usage;
     }
     let wanted = bootstrap.wanted.clone();
@@ -72,7 +72,7 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         Which::Latest => bootstrap.latest(),
     };
     if session.is_none() && !needs_connection {
-        complain("lisle: there is no session to continue.");
+        complain("lisle: no session to continue");
         return Exit::Usage;
     }
     let here = Here { names: bootstrap.connection_names(), usable: bootstrap.usable_connection() };
@@ -92,7 +92,8 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         // Asked twice, or something that cannot be ended holds the end.
         _ = self::interrupted() => {
             if interrupted::is_under_way() {
-                complain("lisle: files that configure or run code are not all taken back: the next start of lisle goes on.");
+                complain("lisle: some files that configure or run code are not restored yet; the next start of lisle \
+                 continues.");
             }
             return Exit::Interrupted;
         }
@@ -101,7 +102,7 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         face.print_answer();
     }
     if !saved {
-        let text = "ended before the session was saved: the disk or a command held it up. Open it to see what is there";
+        let text = "quit before the session was saved: the disk or a command blocked it. Open it to check";
         complain(&format!("lisle: {text}."));
     }
     exit_of(&face, end, saved)
@@ -126,7 +127,7 @@ async fn finished(end: impl Future, patience: Duration) -> bool {
         return true;
     }
     if interrupted::is_under_way() {
-        complain("lisle: what a command made of files that configure or run code is still being taken back.");
+        complain("lisle: still restoring files that configure or run code, changed by a command.");
     }
     while interrupted::is_under_way() {
         if tokio::time::timeout(BETWEEN_LOOKS, &mut end).await.is_ok() {
@@ -152,15 +153,15 @@ impl Here {
             (None, None) => self.usable.clone().err().map(Ended::NoConnection),
             (Some(its), Some(asked)) if meta.connection_locked && asked != its && self.names.contains(its) => {
                 Some(Ended::Usage(format!(
-                    "{session} stays with the connection {its}, where its messages went: {asked} cannot answer in it. Leave \
+                    "{session} uses connection {its}, which can't change to {asked} after the first message. Leave \
                      out --connection, or start a new session."
                 )))
             }
             (Some(its), None) if meta.unmapped => {
                 let names: Vec<&str> = self.names.iter().map(ConnectionName::as_str).collect();
                 Some(Ended::NoConnection(format!(
-                    "{session} was made with the connection {its}, which is not configured here. There are: {}. \
-                     \"lisle run --session {session} --connection NAME …\" lets one of them answer in this session from now on.",
+                    "{session} uses connection {its}, which is not configured here. Available: {}. Switch this \
+                     session with \"lisle run --session {session} --connection NAME …\".",
                     names.join(", ")
                 )))
             }
@@ -296,7 +297,7 @@ impl Face {
             RunOutput::Json if ours => match serde_json::to_string(stamped) {
                 Ok(line) => say_json(&line),
                 Err(error) => {
-                    complain(&format!("lisle: an event could not be written as JSON: {error}"));
+                    complain(&format!("lisle: can't write an event as JSON: {error}"));
                     true
                 }
             },
@@ -413,12 +414,12 @@ impl Face {
             (Some(who), RunStage::Claiming(_)) => {
                 self.stage = RunStage::Over;
                 Some(Ended::Held(format!(
-                    "{who} has this session open, so nothing was sent. Close it there, or start a new session."
+                    "nothing sent: session open in {who}. Close it there, or start a new session."
                 )))
             }
             (Some(who), _) => {
                 self.stage = if self.stage == RunStage::Accepted { RunStage::Ending } else { RunStage::Over };
-                Some(Ended::Held(format!("this session was taken over by {who}; the turn ended here.")))
+                Some(Ended::Held(format!("turn ended: {who} took over this session.")))
             }
         }
     }
@@ -453,7 +454,7 @@ impl Face {
                 if first && !call.figures.withheld.is_empty() {
                     let [name, subject, kept] =
                         [&call.name, &call.subject, &call.figures.withheld.join("; ")].map(|text| reveal_line(text));
-                    complain(&format!("lisle: the sandbox kept from {name} {subject}: {kept}"));
+                    complain(&format!("lisle: blocked by the sandbox in {name} {subject}: {kept}"));
                     self.told.push(call.id.clone());
                 }
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
@@ -518,14 +519,12 @@ impl Face {
         match end {
             Ended::Interrupted | Ended::Turn(TurnEnd::Stopped) => Exit::Interrupted,
             Ended::Late => {
-                complain("lisle: the turn took too long and was stopped; what it did until then is saved.");
+                complain("lisle: timeout: the turn was stopped; its work so far is saved.");
                 Exit::Failed
             }
             Ended::Queued => {
                 let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
-                complain(&format!(
-                    "lisle: the message waits in the queue of {session}. lisle --session {session} opens it."
-                ));
+                complain(&format!("lisle: message queued in {session}. Open it with lisle --session {session}."));
                 Exit::Failed
             }
             Ended::Held(why) => {
@@ -533,7 +532,7 @@ impl Face {
                 Exit::Held
             }
             Ended::Refused(why) => {
-                complain(&format!("lisle: {why} Nothing was sent."));
+                complain(&format!("lisle: {why} Nothing sent."));
                 Exit::Failed
             }
             Ended::NoConnection(why) => {

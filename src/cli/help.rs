@@ -41,7 +41,7 @@ fn topics() -> String {
     for topic in TOPICS {
         let _ = writeln!(out, "{:widest$}  {}", topic.name, topic.title());
     }
-    out + "\nRead one: lisle help TOPIC. Commands and options: lisle --help.\n"
+    out + "\nRead a topic: lisle help TOPIC. Commands and options: lisle --help.\n"
 }
 
 fn page(topic: &Topic) -> String {

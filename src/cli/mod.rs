@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            output::complain(&format!("lisle could not start its threads: {error}."));
+            output::complain(&format!("lisle: can't start threads: {error}."));
             return Exit::Failed.into();
         }
     };

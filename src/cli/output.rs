@@ -17,7 +17,7 @@ pub(super) fn is_lost() -> bool {
 fn checked(written: io::Result<()>) -> bool {
     let Err(error) = written else { return true };
     if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
-        complain(&format!("lisle: stdout could not be written: {error}."));
+        complain(&format!("lisle: can't write stdout: {error}."));
     }
     false
 }
@@ -58,7 +58,7 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
             Exit::Done
         }
         Err(error) => {
-            complain(&format!("lisle: the result could not be written as JSON: {error}"));
+            complain(&format!("lisle: can't write the result as JSON: {error}"));
             Exit::Failed
         }
     }

@@ -103,7 +103,7 @@ impl Checker {
         let bytes = match std::fs::read(file) {
             Ok(bytes) => bytes,
             Err(error) => {
-                complain(&format!("lisle: {} could not be read: {error}.", file.display()));
+                complain(&format!("lisle: can't read {}: {error}.", file.display()));
                 return Exit::Failed;
             }
         };
@@ -122,11 +122,7 @@ impl Checker {
                 }
                 Err(_) => {
                     let command = String::from_utf8_lossy(raw).into_owned();
-                    (
-                        command,
-                        VerdictWord::Deny,
-                        vec!["The line is not valid UTF-8, so no call can hold it.".to_owned()],
-                    )
+                    (command, VerdictWord::Deny, vec!["Not valid UTF-8: no call can contain this line.".to_owned()])
                 }
             };
             worst = worst.max(word);
@@ -170,13 +166,13 @@ fn parts(facts: &CallFacts, profile: ReadOnlyProfile) -> Vec<String> {
         let judgement = shell::judge_found(command, profile, programs, unseen.as_deref());
         for part in judgement.parts {
             let why = match (part.reads, part.why.as_str()) {
-                (true, _) => "only reads",
-                (false, "") => "is not known to only read",
+                (true, _) => "read-only",
+                (false, "") => "not known to be read-only",
                 (false, why) => why,
             };
             out.push(format!("`{}`: {why}", part.text));
         }
-        out.extend(judgement.writes.iter().map(|file| format!("a redirection writes `{file}`")));
+        out.extend(judgement.writes.iter().map(|file| format!("redirects to `{file}`")));
     }
     out
 }

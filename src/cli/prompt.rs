@@ -74,15 +74,15 @@ fn has_come(input: &io::Stdin, waits: Waits) -> io::Result<bool> {
     }
     match waits {
         Waits::ToTheEnd => {
-            complain("lisle: waiting for the rest of the message on stdin; Ctrl+D at a terminal ends it.");
+            complain("lisle: reading the rest of the message from stdin; Ctrl+D ends it.");
             is_ready(input, None)
         }
         Waits::ForAByte => {
-            complain("lisle: waiting for stdin, which is an open pipe; \"< /dev/null\" closes it.");
+            complain("lisle: waiting for stdin (an open pipe); use \"< /dev/null\" to skip.");
             let came = is_ready(input, Some(GIVEN_UP.saturating_sub(MENTIONED)))?;
             if !came {
                 complain(&format!(
-                    "lisle: nothing came from stdin in {} s, so the message goes without it; \"-\" as its last word waits.",
+                    "lisle: nothing on stdin for {} s; sending without it. End the message with \"-\" to wait.",
                     GIVEN_UP.as_secs()
                 ));
             }
@@ -111,7 +111,7 @@ fn whole(input: &io::Stdin) -> io::Result<String> {
     loop {
         if !told && !is_ready(input, Some(SILENT))? {
             told = true;
-            complain("lisle: waiting for the end of stdin: what was piped in came, and the pipe is still open.");
+            complain("lisle: waiting for stdin to close.");
         }
         // What has come, without waiting for more.
         let came = lock.fill_buf()?;

@@ -24,7 +24,7 @@ pub(super) fn search(bootstrap: &Bootstrap, search: &SearchArgs) -> Exit {
         }
     };
     if query.is_empty() {
-        complain("lisle: the query is empty. Say what to search for, such as: lisle sessions search flaky after:7d");
+        complain("lisle: empty query. Example: lisle sessions search flaky after:7d");
         return Exit::Usage;
     }
     let marks = std::io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
@@ -49,7 +49,7 @@ pub(super) fn search(bootstrap: &Bootstrap, search: &SearchArgs) -> Exit {
         return Exit::Usage;
     }
     if searched.unreadable > 0 {
-        complain(&format!("lisle: {} of {} sessions could not be read.", searched.unreadable, searched.sessions));
+        complain(&format!("lisle: can't read {} of {} sessions.", searched.unreadable, searched.sessions));
     }
     // 1, as a search of files ends with that finds nothing.
     if any { Exit::Done } else { Exit::Failed }

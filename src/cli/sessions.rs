@@ -52,7 +52,7 @@ impl<'a> Filter<'a> {
         let label = |words: &String| definitions::label(properties, words).map(|label: &Label| label.id.as_str());
         let view = args.view.as_ref().map(|words| {
             let view = definitions::view(properties, words)?;
-            Expression::parse(&view.expression).map_err(|error| format!("The view {}: {error}", view.name))
+            Expression::parse(&view.expression).map_err(|error| format!("View {}: {error}", view.name))
         });
         Ok(Self {
             args,
@@ -111,14 +111,14 @@ fn list(bootstrap: &Bootstrap, args: &ListArgs) -> Exit {
             Ok(false) => {}
             Err(why) => {
                 if unclear == 0 {
-                    complain(&format!("lisle: the view's condition has no answer for {}: {why}.", meta.id));
+                    complain(&format!("lisle: can't evaluate the view for {}: {why}.", meta.id));
                 }
                 unclear += 1;
             }
         }
     }
     if unclear > 1 {
-        complain(&format!("lisle: nor for {} more.", unclear - 1));
+        complain(&format!("lisle: and {} more.", unclear - 1));
     }
     sessions.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
     if args.json {
@@ -173,7 +173,7 @@ fn trash(bootstrap: &Bootstrap, args: &Json) -> Exit {
     let mut out = String::new();
     for one in &trash {
         let title = if one.title.is_empty() { "New session" } else { &one.title };
-        let cleared = if one.cleared { "  [messages that were cleared]" } else { "" };
+        let cleared = if one.cleared { "  [cleared messages]" } else { "" };
         let _ = writeln!(
             out,
             "{:width$}  {}  {:>8}  {}{cleared}",
@@ -207,10 +207,7 @@ fn verify(bootstrap: &Bootstrap, args: &Verify) -> Exit {
         match looked {
             Ok(report) => reports.push(report),
             Err(error) => {
-                complain(&format!(
-                    "lisle: {id} could not be {}: {error}.",
-                    if args.repair { "repaired" } else { "read" }
-                ));
+                complain(&format!("lisle: {id} was not {}: {error}.", if args.repair { "repaired" } else { "read" }));
                 exit = Exit::Failed;
             }
         }
@@ -238,10 +235,10 @@ fn verify(bootstrap: &Bootstrap, args: &Verify) -> Exit {
 /// Health of a session's files, over several lines.
 fn health(report: &HealthReport) -> String {
     let word = match (report.is_sound(), report.repaired) {
-        (true, false) => "sound",
+        (true, false) => "ok",
         (true, true) => "repaired",
-        (false, false) => "odd",
-        (false, true) => "repaired in part",
+        (false, false) => "problems",
+        (false, true) => "partly repaired",
     };
     let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let (messages, files) = (count(report.messages, "message"), count(report.files, "file"));
@@ -251,13 +248,10 @@ fn health(report: &HealthReport) -> String {
     };
     report.odd.iter().for_each(|(sentence, _)| line(sentence));
     if report.unfinished > 0 {
-        line(&format!(
-            "{} rows or queued messages were left unfinished, by a death or a full disk.",
-            report.unfinished
-        ));
+        line(&format!("{} rows or queued messages are unfinished (crash or full disk).", report.unfinished));
     }
-    report.missing.iter().for_each(|path| line(&format!("A row refers to {path}, which is missing.")));
-    report.orphans.iter().for_each(|path| line(&format!("No row refers to {path}.")));
+    report.missing.iter().for_each(|path| line(&format!("Missing file, used by a row: {path}")));
+    report.orphans.iter().for_each(|path| line(&format!("Unused file: {path}")));
     if let Some(holder) = &report.held_by {
         line(&format!("Open in {holder}."));
     }
@@ -332,7 +326,7 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
             Exit::Done
         }
         Err(error) => {
-            complain(&format!("lisle: {} was not exported: {error}.", args.id));
+            complain(&format!("lisle: can't export {}: {error}.", args.id));
             Exit::Failed
         }
     }

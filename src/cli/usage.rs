@@ -15,10 +15,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &UsageArgs) -> Exit {
     let all = match books.read(since) {
         Ok(all) => all,
         Err(error) => {
-            complain(&format!(
-                "lisle: what requests used could not be read from {}: {error}.",
-                books.folder().display()
-            ));
+            complain(&format!("lisle: can't read usage from {}: {error}.", books.folder().display()));
             return Exit::Failed;
         }
     };
@@ -40,8 +37,8 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &UsageArgs) -> Exit {
     say(&table(by, &groups, &total));
     if let Some(rest) = rest.filter(|rest| rest.sessions > 0) {
         complain(&format!(
-            "{} tokens written and ${:.2} in {} of this workspace are known as totals alone: of other programs, or from \
-             before requests were recorded.",
+            "Totals only: {} output tokens and ${:.2} in {} of this workspace, from other programs or before \
+             requests were recorded.",
             rest.output,
             rest.cost_usd,
             if rest.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", rest.sessions) }
@@ -60,7 +57,7 @@ fn name(groups: &mut [UsageGroup], metas: &[SessionMeta]) {
 
 fn table(by: UsageBy, groups: &[UsageGroup], total: &Sum) -> String {
     if groups.is_empty() {
-        return "No request is recorded.\n".to_owned();
+        return "No requests recorded.\n".to_owned();
     }
     let head = match by {
         UsageBy::Day => "day",

@@ -194,8 +194,8 @@ impl Connections {
                 problems.push(Problem {
                     path: file.to_owned(),
                     line: settings.default_connection_line,
-                    text: format!("There is no connection {:?} to be the default.", name.as_str()),
-                    fix: format!("Add [connections.{name}], or name one of these: {}.", names.join(", ")),
+                    text: format!("Default connection {:?} is not configured.", name.as_str()),
+                    fix: format!("Add [connections.{name}], or use one of: {}.", names.join(", ")),
                 });
                 None
             }
@@ -401,15 +401,15 @@ fn key_of_environment(
         && !is_own_host(vendor, base_url)
     {
         let text = format!(
-            "{variable} goes to https://{} and nowhere else: put the key for {base_url} into another variable and name \
-             it in key_env",
+            "{variable} is only used for https://{}: put the key for {base_url} into another variable and name it in \
+             key_env",
             vendor.host
         );
         return (None, Some(text));
     }
     match env(variable).as_deref().map(Key::new) {
         Some(Some(key)) => (Some((key, KeyFrom::Variable(variable.to_owned()))), None),
-        Some(None) => (None, Some(format!("{variable} holds no key: it is empty or has blanks in it"))),
+        Some(None) => (None, Some(format!("{variable} is not a valid key: empty or contains spaces"))),
         None => (None, Some(no_key(name.as_str(), variable))),
     }
 }
@@ -418,7 +418,7 @@ fn key_of_environment(
 pub const NO_KEY: &str = "no key";
 
 fn no_key(name: &str, variable: &str) -> String {
-    format!("{NO_KEY}: store it with `lisle auth add {name}`, set {variable}, or send a message, which asks for it")
+    format!("{NO_KEY}: run `lisle auth add {name}`, set {variable}, or send a message to be prompted")
 }
 
 fn is_own_host(vendor: &Vendor, base_url: &str) -> bool {

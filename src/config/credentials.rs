@@ -18,13 +18,13 @@ pub struct Credentials {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file that is there could not be understood, and is not overwritten.
-    #[error("{0} The key was not stored, so that nothing in that file is lost.")]
+    #[error("{0} The key was not stored, to keep that file intact.")]
     Unreadable(Problem),
     /// The key has characters that no key has.
-    #[error("this is not a key: it is empty or has blanks or characters outside ASCII in it")]
+    #[error("not a valid key: empty, or contains spaces or non-ASCII characters")]
     NoKey,
     /// Writing failed.
-    #[error("the key could not be stored in {path}: {source}; check the rights of the folder")]
+    #[error("can't store the key in {path}: {source}; check the folder's permissions")]
     Write {
         /// The file.
         path: std::path::PathBuf,
@@ -59,8 +59,8 @@ impl Credentials {
                 let problem = Problem {
                     path: path.to_owned(),
                     line: error.span().and_then(|span| line(span.start)),
-                    text: "This is not TOML, so no key was read.".to_owned(),
-                    fix: "Each line has to be `connection = \"key\"`.".to_owned(),
+                    text: "Not valid TOML; no keys were read.".to_owned(),
+                    fix: "Write each line as `connection = \"key\"`.".to_owned(),
                 };
                 return (Self::default(), vec![problem]);
             }
@@ -72,8 +72,8 @@ impl Credentials {
                 None => problems.push(Problem {
                     path: path.to_owned(),
                     line: line(value.span().start),
-                    text: format!("What stands for `{}` is not a key.", name.get_ref()),
-                    fix: "Write the key in quotes, without blanks.".to_owned(),
+                    text: format!("Not a valid key for `{}`.", name.get_ref()),
+                    fix: "Put the key in quotes, without spaces.".to_owned(),
                 }),
             }
         }
@@ -122,8 +122,8 @@ fn open_to_others(path: &Path) -> Option<Problem> {
     (mode & 0o077 != 0).then(|| {
         Problem::whole(
             path,
-            "Other users of this machine can read the keys in this file.",
-            format!("Run `chmod 600 {}`, and replace the keys if others may have read them.", path.display()),
+            "Other users of this machine can read this file's keys.",
+            format!("Run `chmod 600 {}`, and rotate the keys if others may have read them.", path.display()),
         )
     })
 }

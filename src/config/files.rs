@@ -9,13 +9,11 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
     match std::fs::read(path) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))),
-            Err(_) => {
-                Err(Problem::whole(path, "The file is not UTF-8, so nothing of it was read.", "Save it as UTF-8."))
-            }
+            Err(_) => Err(Problem::whole(path, "Not UTF-8; the file was ignored.", "Save it as UTF-8.")),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
-            Err(Problem::whole(path, format!("The file could not be read: {error}."), "Check its owner and rights."))
+            Err(Problem::whole(path, format!("Can't read the file: {error}."), "Check its owner and permissions."))
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
     let folder = paths.log_dir();
     let path = folder.join("lisle.log");
     let log = Log::open(&folder, LONGEST).map_err(|error| {
-        Problem::whole(&path, format!("There is no log: {error}."), "Check the rights of the folder.")
+        Problem::whole(&path, format!("Logging is off: {error}."), "Check the folder's permissions.")
     })?;
     let usual = "warn,lisle=info";
     let (filter, wrong) = match filter.filter(|filter| !filter.trim().is_empty()).map(EnvFilter::try_new) {
@@ -43,11 +43,11 @@ pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
         .log_internal_errors(false)
         .finish();
     tracing::subscriber::set_global_default(subscriber)
-        .map_err(|error| Problem::whole(&path, format!("There is no log: {error}."), "Begin it once only."))?;
+        .map_err(|error| Problem::whole(&path, format!("Logging is off: {error}."), "Begin it once only."))?;
     match wrong {
         Some(error) => Err(Problem::whole(
             &path,
-            format!("LISLE_LOG is not understood ({error}), so the usual is logged."),
+            format!("Invalid LISLE_LOG ({error}); using the default."),
             format!("Set it to something like {usual:?}."),
         )),
         None => Ok(()),
@@ -85,8 +85,8 @@ pub fn on_failure(tell: impl Fn(Problem) + Send + 'static) {
 fn failed(folder: &Path, error: &io::Error) {
     let mut failure = FAILURE.lock().unwrap_or_else(PoisonError::into_inner);
     let Failure::None(tell) = &mut *failure else { return };
-    let text = format!("The log cannot be written: {error}.");
-    let problem = Problem::whole(folder.join("lisle.log"), text, "lisle goes on; what happens is not logged.");
+    let text = format!("Can't write the log: {error}.");
+    let problem = Problem::whole(folder.join("lisle.log"), text, "lisle continues without logging.");
     *failure = match tell.take() {
         Some(tell) => {
             tell(problem);
@@ -228,7 +228,7 @@ mod tests {
         tell(&told);
         let said: Vec<String> = heard.try_iter().collect();
         assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("lisle.log: The log cannot be written: No space left"), "{said:?}");
+        assert!(said[0].contains("lisle.log: Can't write the log: No space left"), "{said:?}");
     }
 
     #[test]
@@ -238,6 +238,6 @@ mod tests {
         std::fs::write(dir.path().join("state"), "x").unwrap();
         let paths = Paths::find(Some(OsStr::new(dir.path()))).unwrap();
         let problem = begin(&paths, None).unwrap_err();
-        assert!(problem.text.starts_with("There is no log"), "{problem}");
+        assert!(problem.text.starts_with("Logging is off"), "{problem}");
     }
 }

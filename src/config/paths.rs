@@ -27,7 +27,7 @@ pub struct Paths {
 
 /// Error: no place for lisle's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the system names no home directory, so there is no place for lisle's files: set LISLE_HOME to a folder")]
+#[error("no home directory found for lisle's files: set LISLE_HOME to a folder")]
 pub struct NoHome;
 
 impl Paths {

@@ -39,11 +39,11 @@ pub fn read(path: &Path) -> Option<RuleFile> {
     let broken = |problem| Some(RuleFile { problems: vec![problem], ..RuleFile::default() });
     match std::fs::metadata(path) {
         Ok(meta) if meta.len() > LONGEST => {
-            let text = format!("The file is longer than {LONGEST} bytes, so none of its rules count.");
-            return broken(Problem::whole(path, text, "Take out what is not needed."));
+            let text = format!("File longer than {LONGEST} bytes; its rules are ignored.");
+            return broken(Problem::whole(path, text, "Remove what you don't need."));
         }
         Ok(meta) if !meta.is_file() => {
-            return broken(Problem::whole(path, "This is no file, so no rules were read.", "Move it away."));
+            return broken(Problem::whole(path, "Not a regular file; no rules were read.", "Move it out of the way."));
         }
         _ => {}
     }
@@ -83,7 +83,7 @@ struct RuleReader<'a> {
     whole: bool,
 }
 
-const STRICTER: &str = "Correct it: until then nothing in this file lets anything run.";
+const STRICTER: &str = "Fix it; until then no rule in this file allows anything.";
 
 impl RuleReader<'_> {
     fn problem(&mut self, line: Option<usize>, text: String, fix: &str) {
@@ -102,14 +102,14 @@ impl RuleReader<'_> {
             Err(error) => {
                 self.whole = false;
                 let line = Some(error.line()).filter(|line| *line > 0);
-                self.problem(line, format!("This is not JSON: {error}."), STRICTER);
+                self.problem(line, format!("Not valid JSON: {error}."), STRICTER);
                 return self.salvage();
             }
         };
         for (key, raw) in &root.fields {
             if root.fields.iter().filter(|(other, _)| other == key).count() > 1 {
                 self.whole = false;
-                self.problem(self.line(raw.get()), format!("The key {key:?} stands here more than once."), STRICTER);
+                self.problem(self.line(raw.get()), format!("Duplicate key {key:?}."), STRICTER);
             }
             self.key(key, raw.get());
         }
@@ -134,7 +134,7 @@ impl RuleReader<'_> {
             Err(_) => {
                 let tightens = matches!(key, "rules" | "blockedTools");
                 self.whole &= !tightens;
-                let fix = if tightens { STRICTER } else { "Correct it." };
+                let fix = if tightens { STRICTER } else { "Fix it." };
                 self.problem(self.line(raw), format!("{key:?} is not a list."), fix);
             }
         }
@@ -148,18 +148,18 @@ impl RuleReader<'_> {
                 Some(tool) => self.written.blocked.push(tool_name(&tool)),
                 None => {
                     self.whole = false;
-                    self.problem(line, "A blocked tool is a name.".to_owned(), STRICTER);
+                    self.problem(line, "A blocked tool must be a name.".to_owned(), STRICTER);
                 }
             },
             "blockedCommandHints" => match hint(raw) {
                 Some(hint) => self.written.hints.push(hint),
-                None => self.problem(line, "A hint has a `command` and a `reason`.".to_owned(), "Correct it."),
+                None => self.problem(line, "A hint needs a `command` and a `reason`.".to_owned(), "Fix it."),
             },
             "allowedApiEndpoints" => {
                 let path = named(raw, "path");
                 let method = RuleEntry::parse(raw).ok().and_then(|entry| entry.string("method"));
                 if path.is_none() || method.is_none() {
-                    self.problem(line, "An endpoint has a `method` and a `path`.".to_owned(), "Correct it.");
+                    self.problem(line, "An endpoint needs a `method` and a `path`.".to_owned(), "Fix it.");
                 }
             }
             _ => self.pattern(key, raw),
@@ -170,7 +170,7 @@ impl RuleReader<'_> {
     fn pattern(&mut self, key: &str, raw: &str) {
         let line = self.line(raw);
         let Some(pattern) = named(raw, "pattern") else {
-            return self.problem(line, format!("{key}: a pattern is a text, or has a `pattern`."), "Correct it.");
+            return self.problem(line, format!("{key}: a pattern must be a string or have a `pattern`."), "Fix it.");
         };
         let wrong = match key {
             "allowedWritePaths" => globset::Glob::new(&pattern).err().map(|error| error.to_string()),
@@ -178,8 +178,8 @@ impl RuleReader<'_> {
         };
         match (wrong, key) {
             (Some(why), _) => {
-                let text = format!("{key}: {pattern:?} is no pattern, so it does not count: {why}.");
-                self.problem(line, text, "Correct it.");
+                let text = format!("{key}: invalid pattern {pattern:?}, ignored: {why}.");
+                self.problem(line, text, "Fix it.");
             }
             (None, "allowedWritePaths") => self.written.paths.push(pattern),
             (None, "allowedBashPatterns") => self.written.commands.push(pattern),
@@ -193,8 +193,8 @@ impl RuleReader<'_> {
             Err((allows, why)) => {
                 self.whole &= allows;
                 let line = self.line(raw);
-                let fix = if allows { "Correct it: this rule does not count." } else { STRICTER };
-                self.problem(line, format!("A rule cannot be used: {why}"), fix);
+                let fix = if allows { "Fix it; this rule is ignored." } else { STRICTER };
+                self.problem(line, format!("Invalid rule: {why}"), fix);
             }
         }
     }
@@ -284,7 +284,7 @@ fn hint(raw: &str) -> Option<Hint> {
 
 /// A rule of the `rules` key, or whether what is wrong with it lets anything run if it is left out, and why.
 fn rule(raw: &str) -> Result<Rule, (bool, String)> {
-    let entry = RuleEntry::parse(raw).map_err(|_| (false, "it is no object.".to_owned()))?;
+    let entry = RuleEntry::parse(raw).map_err(|_| (false, "not an object.".to_owned()))?;
     let allows = entry.fields.iter().filter(|(key, _)| key == "effect").count() == 1
         && entry.string("effect").as_deref() == Some("allow");
     // What a misspelt key was to narrow would be left wide.
@@ -292,7 +292,7 @@ fn rule(raw: &str) -> Result<Rule, (bool, String)> {
         "effect", "tool", "program", "args", "path", "host", "reads", "env", "readable", "writable", "sockets", "note",
     ];
     if let Some((key, _)) = entry.fields.iter().find(|(key, _)| !fields.contains(&key.as_str())) {
-        return Err((allows, format!("it has no key {key:?}.")));
+        return Err((allows, format!("no key {key:?}.")));
     }
     let rule: Rule = serde_json::from_str(raw).map_err(|error| (allows, format!("{}.", plain(&error))))?;
     match rule.fault() {
@@ -326,9 +326,8 @@ pub fn remove(path: &Path, locks: &Path, gone: &Rule) -> Result<(), String> {
 
 /// Changes a file's text under the lock. Another program that writes meanwhile loses nothing: its text is read again.
 pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<String, String>) -> Result<(), String> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| {
-        format!("{} was not changed: {what}{error}. Nothing in it is lost.", path.display())
-    };
+    let failed =
+        |what: &str, error: &dyn std::fmt::Display| format!("{} was not changed: {what}{error}.", path.display());
     let io = |error: io::Error| failed("", &error);
     super::files::private_folder(locks).map_err(io)?;
     let lock =
@@ -338,8 +337,7 @@ pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<St
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for _ in 0..16 {
         let before = contents(&path).map_err(io)?;
-        let text =
-            std::str::from_utf8(before.as_deref().unwrap_or_default()).map_err(|_| failed("it is not UTF-8", &""))?;
+        let text = std::str::from_utf8(before.as_deref().unwrap_or_default()).map_err(|_| failed("not UTF-8", &""))?;
         let edited = edit(text).map_err(|why| failed("", &why))?;
         if edited == text {
             return Ok(());
@@ -361,7 +359,7 @@ pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<St
             return Ok(());
         }
     }
-    Err(failed("", &"another program writes it all the time"))
+    Err(failed("", &"another program keeps writing it"))
 }
 
 fn contents(path: &Path) -> io::Result<Option<Vec<u8>>> {

@@ -37,8 +37,8 @@ impl Trusted {
             Ok(text) => match parse(text.as_deref().unwrap_or_default()) {
                 Ok(trusted) => (trusted, None),
                 Err(why) => {
-                    let text = format!("The file cannot be read, so nothing is trusted: {why}");
-                    let fix = "Move it away and trust again what you trust.";
+                    let text = format!("Can't read the file, so nothing is trusted: {why}");
+                    let fix = "Move it out of the way, then trust your workspaces again.";
                     (Self::default(), Some(Problem::whole(path, text, fix)))
                 }
             },
@@ -98,7 +98,7 @@ fn difference(old: &str, new: &str) -> String {
 pub fn keep(path: &Path, request: &TrustRequest, text: &str, time: &str) -> Result<(), String> {
     let folder = path.parent().unwrap_or(Path::new("."));
     rules::change(path, folder, |old| {
-        let mut all = parse(old).map_err(|why| format!("it cannot be read ({why}); move it away first"))?;
+        let mut all = parse(old).map_err(|why| format!("can't read it ({why}); move it out of the way first"))?;
         all.trusted.retain(|one| (one.what, &one.path) != (request.what, &request.path));
         all.trusted.push(TrustEntry {
             what: request.what,

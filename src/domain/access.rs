@@ -126,7 +126,7 @@ impl Access {
                 format!("reads and changes a secret: {}", short(path, cwd))
             }
             Access::Write { path, .. } if path.starts_with(cwd) => {
-                format!("writes what configures or runs code: {}", short(path, cwd))
+                format!("writes files that configure or run code: {}", short(path, cwd))
             }
             Access::Write { path, .. } => format!("writes outside the working directory: {}", short(path, cwd)),
             Access::Socket { service, program, .. } => {
@@ -168,9 +168,9 @@ mod tests {
         for (access, words) in [
             (read("/w/p/.env", true), "reads a secret: .env"),
             (read("/w/lib", false), "reads outside the working directory: /w/lib"),
-            (write("/w/p/.git/config"), "writes what configures or runs code: .git/config"),
+            (write("/w/p/.git/config"), "writes files that configure or run code: .git/config"),
             (write("/w/p/.env.test"), "reads and changes a secret: .env.test"),
-            (write("/w/p/.envrc"), "writes what configures or runs code: .envrc"),
+            (write("/w/p/.envrc"), "writes files that configure or run code: .envrc"),
             (write("/w/r.git"), "writes outside the working directory: /w/r.git"),
             (
                 Access::Socket { service: Service::Docker, path: "/run/docker.sock".into(), program: "docker".into() },

@@ -67,7 +67,7 @@ impl Colour {
                     .parse::<u8>()
                     .ok()
                     .filter(|strength| *strength <= 100)
-                    .ok_or_else(|| format!("the strength {text:?} of {name} is not a number from 0 to 100"))?,
+                    .ok_or_else(|| format!("invalid strength {text:?} of {name}: expected 0 to 100"))?,
             };
             return Ok(Self::System(system, strength));
         }
@@ -111,7 +111,7 @@ fn css(text: &str) -> Result<Rgb, String> {
     };
     read.ok_or_else(|| {
         format!(
-            "{text:?} is no colour: one of {} (with /0-100 behind it or not), #rgb, #rrggbb, rgb(), hsl() or oklch()",
+            "invalid color {text:?}: use one of {} (optionally with /0-100), #rgb, #rrggbb, rgb(), hsl() or oklch()",
             System::ALL.map(|(word, _)| word).join(", ")
         )
     })
@@ -238,7 +238,7 @@ mod tests {
         for bad in
             ["", "#", "#12", "#gggggg", "#ééé", "red", "rgb(1,2)", "rgb(1,2,x)", "hsl(", "oklch(nan 0 0)", "lab(1 2 3)"]
         {
-            assert!(Colour::parse(bad).unwrap_err().contains("no colour"), "{bad}");
+            assert!(Colour::parse(bad).unwrap_err().contains("invalid color"), "{bad}");
         }
     }
 

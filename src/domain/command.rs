@@ -83,7 +83,7 @@ pub fn read(whole: &str) -> Result<CommandFile, (usize, &'static str)> {
             if line.is_empty() || line.starts_with('#') || line.starts_with("- ") {
                 continue;
             }
-            let (name, value) = line.split_once(':').ok_or((n + 2, "the line is no `name: value`"))?;
+            let (name, value) = line.split_once(':').ok_or((n + 2, "expected `name: value`"))?;
             let value = unquoted(value.trim()).to_owned();
             match name.trim() {
                 "description" => out.description = value,
@@ -93,13 +93,13 @@ pub fn read(whole: &str) -> Result<CommandFile, (usize, &'static str)> {
             }
         }
         if !closed {
-            return Err((1, "the front matter does not end: a second line of --- is missing"));
+            return Err((1, "unclosed front matter: missing the second ---"));
         }
         body = whole.get(read..).unwrap_or_default();
     }
     body.trim().clone_into(&mut out.text);
     if out.text.is_empty() {
-        return Err((1, "there is no text to send"));
+        return Err((1, "no text to send"));
     }
     if out.description.is_empty() {
         let first = out.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);

@@ -322,7 +322,7 @@ fn settles(base: &str, args: &[String]) -> Option<Settles> {
         | ("pre-commit" | "lefthook" | "husky" | "overcommit", "install", _) => return Some(Settles::Hooks),
         ("git", ..) => return git_settings::written(args).map(Settles::Git),
         ("direnv", "allow" | "permit" | "grant", _) | ("mise", "trust", _) => {
-            Some("what is trusted to run in this folder")
+            Some("the list of programs trusted in this folder")
         }
         (
             "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "poetry" | "bundle" | "composer",
@@ -330,7 +330,9 @@ fn settles(base: &str, args: &[String]) -> Option<Settles> {
             "set" | "edit" | "unset" | "delete",
         ) => Some("a package manager's settings"),
         ("go", "env", _) if args.iter().any(|word| word == "-w" || word == "-u") => Some("the settings of go"),
-        ("crontab" | "at" | "batch" | "chsh", ..) if !args.iter().any(|word| word == "-l") => Some("what runs later"),
+        ("crontab" | "at" | "batch" | "chsh", ..) if !args.iter().any(|word| word == "-l") => {
+            Some("programs that run later")
+        }
         _ => None,
     };
     other.map(Settles::Other)

@@ -239,8 +239,8 @@ impl FileDiff {
     pub fn rest(&self) -> Option<String> {
         match self.left_out {
             0 => None,
-            1 => Some("1 more line is not shown".to_owned()),
-            n => Some(format!("{n} more lines are not shown")),
+            1 => Some("1 more line not shown".to_owned()),
+            n => Some(format!("{n} more lines not shown")),
         }
     }
 

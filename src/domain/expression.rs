@@ -342,7 +342,7 @@ impl<'a> Subject<'a> {
 
     fn call(&self, function: Function, inputs: &'a [ExpressionNode]) -> Result<ExpressionValue<'a>, String> {
         let input = |n: usize| {
-            let node = inputs.get(n).ok_or("a function without its inputs")?;
+            let node = inputs.get(n).ok_or("a function without arguments")?;
             self.value(node)
         };
         let text = |n: usize| match input(n)? {
@@ -421,7 +421,7 @@ fn time(at: At) -> ExpressionValue<'static> {
 }
 
 fn wrong(is: ExpressionType, wanted: ExpressionType) -> String {
-    format!("{} where {} is needed", is.words(), wanted.words())
+    format!("{} where {} is expected", is.words(), wanted.words())
 }
 
 #[cfg(test)]

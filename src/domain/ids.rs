@@ -125,7 +125,7 @@ pub struct BadSessionId(pub String);
 
 impl fmt::Display for BadSessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not a session id: only letters, digits, '_' and '-' are allowed, 1 to 200 of them", self.0)
+        write!(f, "invalid session id {:?}: use 1 to 200 letters, digits, '_' or '-'", self.0)
     }
 }
 

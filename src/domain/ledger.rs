@@ -123,12 +123,12 @@ impl Authority {
     #[must_use]
     pub fn in_words(&self) -> String {
         match self {
-            Authority::Mode => "the mode".to_owned(),
+            Authority::Mode => "mode".to_owned(),
             Authority::Rule(rule) => format!("rule: {rule}"),
             Authority::Grant(answer) => format!("your earlier answer: {answer}"),
             Authority::Person => "you".to_owned(),
-            Authority::Typed => "you, who typed it".to_owned(),
-            Authority::Nobody => "nobody could be asked".to_owned(),
+            Authority::Typed => "you (typed)".to_owned(),
+            Authority::Nobody => "nobody available to ask".to_owned(),
         }
     }
 }

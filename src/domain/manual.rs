@@ -117,11 +117,11 @@ pub struct NoTopic {
 
 impl std::fmt::Display for NoTopic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "There is no help topic {:?}.", self.asked)?;
+        write!(f, "No help topic {:?}.", self.asked)?;
         match self.near.as_slice() {
             [] => Ok(()),
-            [near] => write!(f, " The nearest is {near}."),
-            [near @ .., last] => write!(f, " The nearest are {} and {last}.", near.join(", ")),
+            [near] => write!(f, " Closest match: {near}"),
+            [near @ .., last] => write!(f, " Closest matches: {} and {last}", near.join(", ")),
         }
     }
 }
@@ -206,7 +206,7 @@ mod tests {
         ] {
             let error = find(asked).unwrap_err();
             assert_eq!(error.near, near, "{asked}");
-            assert!(error.to_string().starts_with("There is no help topic \""), "{error}");
+            assert!(error.to_string().starts_with("No help topic \""), "{error}");
         }
     }
 }

@@ -137,12 +137,12 @@ impl AssistantText {
     #[must_use]
     pub fn cut_off(&self) -> Option<&'static str> {
         self.partial.then_some(match self.cut_by {
-            None | Some(CutBy::User) => "cut off",
-            Some(CutBy::Error) => "cut off by an error",
-            Some(CutBy::Restart) => "cut off when lisle ended",
-            Some(CutBy::TimeLimit) => "cut off by the time limit",
-            Some(CutBy::Signal) => "cut off by a signal",
-            Some(CutBy::TakenOver) => "cut off when another lisle took over",
+            None | Some(CutBy::User) => "interrupted",
+            Some(CutBy::Error) => "interrupted by an error",
+            Some(CutBy::Restart) => "interrupted when lisle quit",
+            Some(CutBy::TimeLimit) => "interrupted by the time limit",
+            Some(CutBy::Signal) => "interrupted by a signal",
+            Some(CutBy::TakenOver) => "interrupted by a takeover",
         })
     }
 }

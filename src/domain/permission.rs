@@ -231,7 +231,7 @@ impl Mode {
 impl TryFrom<String> for Mode {
     type Error = String;
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Mode::parse(&text).ok_or_else(|| format!("{text:?} is not a permission mode: explore, ask or execute"))
+        Mode::parse(&text).ok_or_else(|| format!("invalid permission mode {text:?}: use explore, ask or execute"))
     }
 }
 
@@ -281,7 +281,7 @@ impl SandboxState {
             (SandboxState::Nothing, _) => "no sandbox",
             (SandboxState::Held(_) | SandboxState::NoHosts, Mode::Explore)
             | (SandboxState::Held(Sandbox::Workspace), _) => "",
-            (SandboxState::NoHosts, _) => "network not held: commands refused",
+            (SandboxState::NoHosts, _) => "network not filtered: commands refused",
             (SandboxState::Held(Sandbox::ReadOnly), _) => "read-only sandbox",
             (SandboxState::Held(Sandbox::None), _) => "sandbox off",
         }
@@ -363,7 +363,7 @@ mod tests {
             (SandboxState::Held(Sandbox::Workspace), "", ""),
             (SandboxState::Held(Sandbox::ReadOnly), "", "read-only sandbox"),
             (SandboxState::Held(Sandbox::None), "", "sandbox off"),
-            (SandboxState::NoHosts, "", "network not held: commands refused"),
+            (SandboxState::NoHosts, "", "network not filtered: commands refused"),
         ] {
             assert_eq!((holding.in_words(Mode::Explore), holding.in_words(Mode::Execute)), (explore, execute));
         }

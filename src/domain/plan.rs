@@ -332,7 +332,7 @@ impl Progress {
         let last = self.steps.len();
         let Some(step) = self.steps.iter_mut().find(|step| step.number == number) else {
             return Err(match last {
-                0 => "The plan has no numbered steps: there is nothing to report.".to_owned(),
+                0 => "The plan has no numbered steps to report.".to_owned(),
                 _ => format!("The plan has no step {number}: its steps are 1 to {last}."),
             });
         };

@@ -219,10 +219,10 @@ pub static BUILTIN_STATUSES: LazyLock<Vec<Status>> = LazyLock::new(|| {
 /// The views of a workspace that defines none.
 pub static BUILTIN_VIEWS: LazyLock<Vec<SavedView>> = LazyLock::new(|| {
     let rows = [
-        ("New", "Sessions with something unread", System::Accent, 100, "hasUnread == true"),
-        ("Plan", "Sessions with a plan that waits for its answer", System::Info, 100, "hasPendingPlan == true"),
-        ("Explore", "Sessions in Explore, which only read", System::Foreground, 50, "permissionMode == \"safe\""),
-        ("Processing", "Sessions at work right now", System::Success, 100, "isProcessing == true"),
+        ("New", "Unread sessions", System::Accent, 100, "hasUnread == true"),
+        ("Plan", "Sessions with a pending plan", System::Info, 100, "hasPendingPlan == true"),
+        ("Explore", "Sessions in Explore (read-only)", System::Foreground, 50, "permissionMode == \"safe\""),
+        ("Processing", "Running sessions", System::Success, 100, "isProcessing == true"),
     ];
     let view = |(name, description, system, strength, expression): (&str, &str, System, u8, &str)| SavedView {
         id: format!("view-{}", name.to_lowercase()),
@@ -363,23 +363,23 @@ impl Properties {
             let ids: Vec<&str> = self.walk().into_iter().map(|(_, label)| label.id.as_str()).collect();
             let near = super::nearest::nearest(id, ids.iter().copied());
             return Err(match near {
-                Some(near) => format!("There is no label \"{id}\". Did you mean \"{near}\"?"),
-                None if ids.is_empty() => format!("There is no label \"{id}\": this workspace defines none."),
-                None => format!("There is no label \"{id}\". There are: {}.", ids.join(", ")),
+                Some(near) => format!("No label \"{id}\". Did you mean \"{near}\"?"),
+                None if ids.is_empty() => format!("No label \"{id}\": this workspace defines none."),
+                None => format!("No label \"{id}\". Available: {}.", ids.join(", ")),
             });
         };
         match (label.value_type, value) {
             (_, None) => Ok(()),
-            (None, Some(_)) => Err(format!("The label \"{id}\" has no value: write \"{id}\" alone.")),
+            (None, Some(_)) => Err(format!("The label \"{id}\" takes no value: use \"{id}\".")),
             (Some(kind), Some(value)) => match (kind, LabelValue::of(value)) {
                 (ValueType::String, _)
                 | (ValueType::Number, LabelValue::Number(_))
                 | (ValueType::Date, LabelValue::Day(_) | LabelValue::Minute(_)) => Ok(()),
                 (ValueType::Number, _) => {
-                    Err(format!("The value of \"{id}\" is a decimal number such as 3 or -2.5, not {value:?}."))
+                    Err(format!("Invalid value {value:?} for \"{id}\": expected a number such as 3 or -2.5."))
                 }
                 (ValueType::Date, _) => Err(format!(
-                    "The value of \"{id}\" is a date such as 2026-01-30 or 2026-01-30T09:15, not {value:?}."
+                    "Invalid value {value:?} for \"{id}\": expected a date such as 2026-01-30 or 2026-01-30T09:15."
                 )),
             },
         }

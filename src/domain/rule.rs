@@ -216,27 +216,27 @@ impl Rule {
         let blank = |text: &str| text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control());
         let commands = matches!(self.tool.as_str(), "bash" | "*" | SANDBOX);
         if blank(&self.tool) {
-            return Some("The tool of a rule is one word, or `*`.".to_owned());
+            return Some("A rule's tool must be one word or `*`.".to_owned());
         }
         if self.program.as_ref().is_some_and(|program| blank(program) || program.contains('=')) {
-            return Some("The program of a rule is one word.".to_owned());
+            return Some("A rule's program must be one word.".to_owned());
         }
         if self.args.is_some() && self.program.is_none() {
-            return Some("A rule with `args` says of which `program`.".to_owned());
+            return Some("`args` needs a `program`.".to_owned());
         }
         if self.program.is_some() && !commands {
-            return Some(format!("`program` and `args` are of the tool `bash`, not of `{}`.", self.tool));
+            return Some(format!("`program` and `args` belong to the tool `bash`, not `{}`.", self.tool));
         }
         if self.tool == SANDBOX {
             if let Some(fault) = self.sandbox_fault() {
                 return Some(fault);
             }
         } else if (self.reads || self.gives()) && (self.program.is_none() || self.effect != RuleEffect::Allow) {
-            let text = "`reads`, `env`, `readable`, `writable` and `sockets` are of a rule that allows a `program`.";
+            let text = "`reads`, `env`, `readable`, `writable` and `sockets` need a rule that allows a `program`.";
             return Some(text.to_owned());
         }
         if self.reads && self.args.is_some() {
-            return Some("A rule with `reads` has no `args`: which commands only read is known.".to_owned());
+            return Some("`reads` can't have `args`: lisle knows which commands are read-only.".to_owned());
         }
         if let Some(fault) = self.given_fault() {
             return Some(fault);
@@ -245,17 +245,17 @@ impl Rule {
         for (at, word) in args.iter().enumerate() {
             let last = at + 1 == args.len();
             if word == TEXT && !last {
-                return Some("In `args`, `*` can only stand in last place.".to_owned());
+                return Some("In `args`, `*` must be last.".to_owned());
             }
             if word.contains('*') && word != TEXT && word != BELOW {
-                return Some(format!("In `args`, `{word}` is no pattern: there are `./**` and, in last place, `*`."));
+                return Some(format!("In `args`, invalid pattern `{word}`: use `./**`, or `*` as the last one."));
             }
         }
         if let Some(host) = &self.host {
             let name = host.strip_prefix("*.").unwrap_or(host);
             if blank(name) || name.contains(['/', '*', '@', '?', '#']) {
                 return Some(format!(
-                    "The host `{host}` is the name of a host alone; `*.` before it stands for all below it."
+                    "Invalid host `{host}`: use a host name, or `*.` plus a host name for its subdomains."
                 ));
             }
         }
@@ -265,7 +265,8 @@ impl Rule {
         let climbs = plain.split('/').any(|part| part == "..");
         if !begins || climbs || plain.contains(['*', '?', '[', '{']) || path.chars().any(char::is_control) {
             return Some(format!(
-                "The path `{path}` is no pattern: it begins with `./`, `/` or `~/`, goes through no `..`, and may end in `/**`."
+                "Invalid path pattern `{path}`: start with `./`, `/` or `~/`, without `..`; `/**` is allowed at the \
+                 end."
             ));
         }
         None
@@ -281,7 +282,7 @@ impl Rule {
     fn given_fault(&self) -> Option<String> {
         let named = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !self.env.iter().all(named) {
-            return Some("`env` lists the names of variables.".to_owned());
+            return Some("`env` must list variable names.".to_owned());
         }
         let placed = |path: &String| {
             ["/", "~/", "./"].iter().any(|start| path.starts_with(start))
@@ -292,8 +293,8 @@ impl Rule {
         let socket = |name: &String| Service::named(name).is_some() || placed(name);
         if !self.readable.iter().chain(&self.writable).all(placed) || !self.sockets.iter().all(socket) {
             return Some(
-                "`readable`, `writable` and `sockets` list paths that begin with `/`, `~/` or `./` and go through no `..`; `sockets` \
-                 also `ssh-agent`, `gpg-agent` and `docker`."
+                "`readable`, `writable` and `sockets` must list paths starting with `/`, `~/` or `./`, without `..`; \
+                 `sockets` also takes `ssh-agent`, `gpg-agent` and `docker`."
                     .to_owned(),
             );
         }
@@ -303,15 +304,15 @@ impl Rule {
     /// Problem of a rule of the tool [`SANDBOX`].
     fn sandbox_fault(&self) -> Option<String> {
         let said = if self.effect != RuleEffect::Allow {
-            "A rule of the tool `sandbox` allows; what is left out of it is not given."
+            "A rule for the tool `sandbox` can only allow."
         } else if self.reads || self.path.is_some() || self.host.is_some() {
-            "A rule of the tool `sandbox` has `readable`, `writable`, `sockets`, `env`, `program` and `args` alone."
+            "A rule for the tool `sandbox` takes only `readable`, `writable`, `sockets`, `env`, `program` and `args`."
         } else if !self.gives() {
-            "A rule of the tool `sandbox` says what it gives: `readable`, `writable` or `sockets`."
+            "A rule for the tool `sandbox` needs `readable`, `writable` or `sockets`."
         } else if self.program.is_none() && (self.readable.is_empty() || !self.writable.iter().all(is_own_secret)) {
-            "`writable` and `sockets` are given to one `program`, except secrets of the project (`./.env`)."
+            "`writable` and `sockets` need a `program`, except for project secrets (`./.env`)."
         } else if self.program.is_none() && !(self.env.is_empty() && self.sockets.is_empty()) {
-            "`env` and `sockets` are given to one `program`."
+            "`env` and `sockets` need a `program`."
         } else {
             return None;
         };
@@ -329,7 +330,7 @@ impl Rule {
             list(if both { "read and change" } else { "read" }, &self.readable),
             list("write", if both { &[] } else { &self.writable }),
             list("use", &self.sockets),
-            list("have the variables", &self.env),
+            list("use the variables", &self.env),
         ];
         let given = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
         let named = self.program.iter().chain(self.args.iter().flatten());
@@ -399,15 +400,15 @@ mod tests {
             (Rule::allow("a b"), "tool"),
             (bash("git push", &[]), "one word"),
             (bash("A=b", &[]), "one word"),
-            (bash("git", &["*", "-m"]), "last place"),
-            (bash("git", &["src/*"]), "no pattern"),
-            (Rule { program: Some("x".into()), ..Rule::allow("edit") }, "of the tool `bash`"),
-            (Rule { args: Some(vec![]), ..Rule::allow("bash") }, "which `program`"),
-            (Rule { host: Some("https://docs.rs/".into()), ..Rule::allow("fetch") }, "host alone"),
-            (Rule { host: Some("d*.rs".into()), ..Rule::allow("fetch") }, "host alone"),
-            (path("src/**"), "begins with"),
-            (path("./../x"), "begins with"),
-            (path("./a/*/b"), "begins with"),
+            (bash("git", &["*", "-m"]), "must be last"),
+            (bash("git", &["src/*"]), "nvalid"),
+            (Rule { program: Some("x".into()), ..Rule::allow("edit") }, "belong to the tool `bash`"),
+            (Rule { args: Some(vec![]), ..Rule::allow("bash") }, "needs a `program`"),
+            (Rule { host: Some("https://docs.rs/".into()), ..Rule::allow("fetch") }, "Invalid host"),
+            (Rule { host: Some("d*.rs".into()), ..Rule::allow("fetch") }, "Invalid host"),
+            (path("src/**"), "start with"),
+            (path("./../x"), "start with"),
+            (path("./a/*/b"), "start with"),
         ] {
             let fault = bad.fault().unwrap_or_else(|| panic!("{bad:?}"));
             assert!(fault.contains(says), "{fault}");

@@ -56,7 +56,7 @@ pub mod on_the_wire {
     /// Those of the deserializer, and for a text that is no key.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Key::new(&text).ok_or_else(|| D::Error::custom("this is not a key"))
+        Key::new(&text).ok_or_else(|| D::Error::custom("not a key"))
     }
 }
 

@@ -59,7 +59,7 @@ impl SettingGroup {
         match self {
             Self::Screen => "screen",
             Self::Sessions => "sessions",
-            Self::Permissions => "what the agent may do",
+            Self::Permissions => "permissions",
             Self::Limits => "limits",
             Self::Files => "files",
         }

@@ -47,11 +47,11 @@ impl Unsaved {
         };
         match &self.refuge {
             Refuge::Salvage(_) => (
-                format!("{n} not saved: another process took this session over."),
-                "Up brings your message back".to_owned(),
+                format!("{n} not saved: another process took over this session."),
+                "Up restores your message".to_owned(),
             ),
             Refuge::File(path) => {
-                (format!("{n} not saved. {}", self.why), format!("the text is in {}", path.display()))
+                (format!("{n} not saved. {}", self.why), format!("saved as text in {}", path.display()))
             }
             Refuge::Nowhere { .. } => (format!("{n} not saved. {}", self.why), "copy what you need".to_owned()),
         }
@@ -67,13 +67,12 @@ impl Unsaved {
             n => format!("{n} messages"),
         };
         let name = if title.trim().is_empty() { String::new() } else { format!(" ({})", title.trim()) };
-        let mut words = format!("{what} of the session {session}{name} could not be saved. {why}\n");
+        let mut words = format!("Not saved: {what} of session {session}{name}. {why}\n");
         match refuge {
             Refuge::File(path) => {
                 let path = path.display();
-                words.push_str(&format!(
-                    "The text is in {path}\nTo make a session of it:  lisle sessions import {path}"
-                ));
+                words
+                    .push_str(&format!("The text is in {path}\nImport it as a session:  lisle sessions import {path}"));
             }
             Refuge::Salvage(path) => words.push_str(&format!("The text is in {}", path.display())),
             Refuge::Nowhere { why, text } => {
@@ -102,20 +101,20 @@ mod tests {
         let cases = [
             (
                 of(2, "Rivers", file()),
-                "2 messages of the session 261123-calm-river (Rivers) could not be saved. The disk is full.\nThe text is in /tmp/x.txt\nTo make a session of it:  lisle sessions import /tmp/x.txt",
+                "Not saved: 2 messages of session 261123-calm-river (Rivers). The disk is full.\nThe text is in /tmp/x.txt\nImport it as a session:  lisle sessions import /tmp/x.txt",
             ),
             (
                 of(1, "", Refuge::Salvage("/s/session.jsonl.salvage".into())),
-                "One message of the session 261123-calm-river could not be saved. The disk is full.\nThe text is in /s/session.jsonl.salvage",
+                "Not saved: One message of session 261123-calm-river. The disk is full.\nThe text is in /s/session.jsonl.salvage",
             ),
             (
                 of(0, " ", nowhere),
-                "The last changes of the session 261123-calm-river could not be saved. The disk is full.\n/tmp is full too. This is the text:\n\nhello",
+                "Not saved: The last changes of session 261123-calm-river. The disk is full.\n/tmp is full too. This is the text:\n\nhello",
             ),
         ];
         let late = of(1, "", Refuge::Salvage("/s/session.jsonl.salvage".into())).brief();
-        assert_eq!(late.0, "1 message was not saved: another process took this session over.");
-        assert_eq!(of(2, "", file()).brief().1, "the text is in /tmp/x.txt");
+        assert_eq!(late.0, "1 message was not saved: another process took over this session.");
+        assert_eq!(of(2, "", file()).brief().1, "saved as text in /tmp/x.txt");
         for (unsaved, words) in cases {
             assert_eq!(unsaved.words(), words);
             let json = serde_json::to_string(&unsaved).unwrap();

@@ -124,30 +124,30 @@ impl Context {
     pub fn heading(self) -> &'static str {
         match self {
             Context::Global => "Everywhere",
-            Context::List => "In the list",
-            Context::Chat => "In the conversation",
-            Context::Composer => "In the composer",
-            Context::Slash => "While something is offered",
-            Context::Insert => "While typing",
-            Context::Normal => "While keys are verbs",
-            Context::Visual => "While something is marked",
-            Context::Operator => "Behind d, c and y",
-            Context::Approval => "At an approval",
-            Context::Plan => "At a plan",
-            Context::Question => "At a question",
-            Context::Input => "While writing an answer",
-            Context::Picker => "In a picker",
-            Context::Inbox => "In the inbox",
-            Context::Search => "While searching",
-            Context::Help => "On a page to read",
-            Context::Confirm => "At a yes-or-no question",
-            Context::Find => "In the search over all sessions",
-            Context::Health => "At a session's health",
-            Context::Undo => "At an undo of files",
-            Context::Changes => "At a session's changes",
-            Context::Rules => "In the permissions",
-            Context::Queue => "Among the messages that wait",
-            Context::Jobs => "Among the commands in the background",
+            Context::List => "Session list",
+            Context::Chat => "Conversation",
+            Context::Composer => "Composer",
+            Context::Slash => "Completion",
+            Context::Insert => "Insert mode",
+            Context::Normal => "Normal mode",
+            Context::Visual => "Visual mode",
+            Context::Operator => "After d, c and y",
+            Context::Approval => "Approval",
+            Context::Plan => "Plan",
+            Context::Question => "Question",
+            Context::Input => "Answer field",
+            Context::Picker => "Picker",
+            Context::Inbox => "Inbox",
+            Context::Search => "Find",
+            Context::Help => "Reader",
+            Context::Confirm => "Yes/no dialog",
+            Context::Find => "Search all sessions",
+            Context::Health => "Session health",
+            Context::Undo => "Undo",
+            Context::Changes => "Changed files",
+            Context::Rules => "Permission rules",
+            Context::Queue => "Queue",
+            Context::Jobs => "Background jobs",
         }
     }
 
@@ -219,26 +219,26 @@ actions! {
         Unarchive "unarchive" "unarchive the session" [Global];
         Reset "reset" "archive the session and start over with its settings" [Global];
         Unread "unread" "toggle read / unread" [Global];
-        Hide "hide" "hide the session; filter `is:hidden` lists it" [Global];
-        Branch "branch" "branch off here: new session with the conversation so far" [Global];
+        Hide "hide" "hide the session (filter `is:hidden`)" [Global];
+        Branch "branch" "branch here: new session with the conversation so far" [Global];
         Parent "parent" "go to the parent session (spawned or branched from)" [Global];
         Child "child" "go to a spawned session: waiting or running first" [Global];
         Retitle "retitle" "regenerate the title" [Global];
         Rewind "rewind" "rewind to an earlier message; this session stays" [Global];
         Clear "clear" "clear all messages" [Global];
         Export "export" "export the conversation to a file" [Global];
-        Share "share" "export the conversation as one page to share" [Global];
-        Import "import" "import a session of another program" [Global];
+        Share "share" "export as a single HTML page" [Global];
+        Import "import" "import a session from another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "trash: restore deleted sessions" [Global];
         Health "health" "health: check and repair the session's files" [Global];
         Audit "audit" "audit log: tool calls and who allowed them" [Global];
-        Context "context" "context: what the model gets, and its size" [Global];
+        Context "context" "context: contents and size" [Global];
         Usage "usage" "usage: tokens and cost of requests" [Global];
         Rules "rules" "permission rules: view or revoke" [Global];
         Trust "trust" "trust this workspace" [Global];
-        Cwd "cwd" "change the working directory of tools" [Global];
-        TakeOver "take_over" "take over: write a session that another process holds" [Global];
+        Cwd "cwd" "change the working directory" [Global];
+        TakeOver "take_over" "take over a session held by another process" [Global];
         Workspace "workspace" "switch workspace" [Global];
     }
     /// The turn that runs.
@@ -264,30 +264,30 @@ actions! {
     /// The text being written.
     Composer ComposerAction "composer" {
         Send "send" "send; while a turn runs, queue" [Composer];
-        Steer "steer" "send into the running turn" [Composer];
-        Newline "newline" "break the line" [Composer Input];
+        Steer "steer" "steer: send into the running turn" [Composer];
+        Newline "newline" "new line" [Composer Input];
         Left "left" "left" [Composer Input Picker Search];
         Right "right" "right" [Composer Input Picker Search];
         Up "up" "up; at the edge the last queued or an earlier message" [Composer Input];
         Down "down" "down; at the edge a later message" [Composer Input];
         LineStart "line_start" "to the start of the line" [Composer Input Picker Search];
         LineEnd "line_end" "to the end of the line" [Composer Input Picker Search];
-        WordBack "word_back" "a word back" [Composer Input Picker Search];
-        WordForward "word_forward" "a word forward" [Composer Input Picker Search];
-        Backspace "backspace" "delete the character before" [Composer Input Picker Search];
-        Delete "delete" "delete the character after" [Composer Input Picker Search];
-        KillWord "kill_word" "delete the word before" [Composer Input Picker Search];
-        KillWordForward "kill_word_forward" "delete the word after" [Composer Input Picker Search];
+        WordBack "word_back" "previous word" [Composer Input Picker Search];
+        WordForward "word_forward" "next word" [Composer Input Picker Search];
+        Backspace "backspace" "delete the previous character" [Composer Input Picker Search];
+        Delete "delete" "delete the next character" [Composer Input Picker Search];
+        KillWord "kill_word" "delete the previous word" [Composer Input Picker Search];
+        KillWordForward "kill_word_forward" "delete the next word" [Composer Input Picker Search];
         KillToStart "kill_to_start" "delete to the start of the line" [Composer Input Picker Search];
         KillToEnd "kill_to_end" "delete to the end of the line" [Composer Input Picker Search];
         Yank "yank" "paste the last deletion" [Composer Input Picker Search];
-        YankPop "yank_pop" "after a paste: the deletion before it instead" [Composer Input];
+        YankPop "yank_pop" "after a paste: swap in the previous deletion" [Composer Input];
         Mark "mark" "start or end the selection" [Composer Input];
         MarkAll "mark_all" "select the whole text" [Composer Input];
         MarkSwap "mark_swap" "to the other end of the selection" [Composer Input];
-        MarkCut "mark_cut" "cut the selection, or the word before" [Composer Input];
+        MarkCut "mark_cut" "cut the selection, or the previous word" [Composer Input];
         MarkCopy "mark_copy" "copy the selection" [Composer Input];
-        Transpose "transpose" "swap the characters before and at the caret" [Composer Input];
+        Transpose "transpose" "transpose characters" [Composer Input];
         Upper "upper" "uppercase the next word" [Composer Input];
         Lower "lower" "lowercase the next word" [Composer Input];
         Capital "capital" "capitalize the next word" [Composer Input];
@@ -296,10 +296,10 @@ actions! {
         Undo "undo" "undo in the text" [Composer Input];
         Redo "redo" "redo in the text" [Composer Input];
         Editor "editor" "edit the text in $EDITOR" [Composer];
-        Enhance "enhance" "rewrite the draft with names of the repository" [Composer];
+        Enhance "enhance" "enhance the draft with names from the repository" [Composer];
         OpenPaste "open_paste" "expand the pasted text at the caret" [Composer];
         Attach "attach" "attach files" [Global];
-        Image "image" "attach the picture in the clipboard" [Global];
+        Image "image" "attach an image from the clipboard" [Global];
         OpenFile "open_file" "open an attached file" [Global];
         History "history" "search sent messages" [Composer];
         Queue "queue" "queued messages: edit, move, delete" [Global];
@@ -313,11 +313,11 @@ actions! {
         Up "up" "up; at the edge an earlier message" [Normal Visual Operator];
         Down "down" "down; at the edge a later message" [Normal Visual Operator];
         Word "word" "to the next word" [Normal Visual Operator];
-        WordBack "word_back" "a word back" [Normal Visual Operator];
+        WordBack "word_back" "previous word" [Normal Visual Operator];
         WordEnd "word_end" "to the end of the word" [Normal Visual Operator];
-        BigWord "big_word" "to the next word between blanks" [Normal Visual Operator];
-        BigWordBack "big_word_back" "back to a word between blanks" [Normal Visual Operator];
-        BigWordEnd "big_word_end" "to the end of a word between blanks" [Normal Visual Operator];
+        BigWord "big_word" "to the next space-separated word" [Normal Visual Operator];
+        BigWordBack "big_word_back" "back a space-separated word" [Normal Visual Operator];
+        BigWordEnd "big_word_end" "to the end of a space-separated word" [Normal Visual Operator];
         LineStart "line_start" "to the start of the line" [Normal Visual Operator];
         FirstSign "first_sign" "to the first character of the line" [Normal Visual Operator];
         LineEnd "line_end" "to the end of the line" [Normal Visual Operator];
@@ -338,7 +338,7 @@ actions! {
         Change "change" "change the motion; twice: the line" [Normal Visual Operator];
         Yank "yank" "copy the motion; twice: the line" [Normal Visual Operator];
         DeleteChar "delete_char" "delete the character here" [Normal Visual];
-        DeleteCharBack "delete_char_back" "delete the character before" [Normal Visual];
+        DeleteCharBack "delete_char_back" "delete the previous character" [Normal Visual];
         DeleteToEnd "delete_to_end" "delete to the end of the line" [Normal Visual];
         ChangeToEnd "change_to_end" "delete to the end of the line and type" [Normal Visual];
         YankLine "yank_line" "copy the line" [Normal Visual];
@@ -371,33 +371,33 @@ actions! {
     }
     /// The conversation.
     Chat ChatAction "chat" {
-        PageUp "page_up" "scroll the chat a page up" [Global];
-        PageDown "page_down" "scroll the chat a page down" [Global];
-        Top "top" "scroll the chat to the top" [Global];
-        End "end" "scroll the chat to the end" [Global];
+        PageUp "page_up" "scroll up a page" [Global];
+        PageDown "page_down" "scroll down a page" [Global];
+        Top "top" "scroll to the top" [Global];
+        End "end" "scroll to the end" [Global];
         LineUp "line_up" "a line up" [Chat];
         LineDown "line_down" "a line down" [Chat];
-        Previous "previous" "to the entry before" [Chat];
-        Next "next" "to the next entry" [Chat];
-        PreviousMessage "previous_message" "to your message before" [Chat];
-        NextMessage "next_message" "to your next message" [Chat];
-        PreviousTool "previous_tool" "to the tool call before" [Chat];
-        NextTool "next_tool" "to the next tool call" [Chat];
-        PreviousCode "previous_code" "to the block of code before" [Chat];
-        NextCode "next_code" "to the next block of code" [Chat];
+        Previous "previous" "previous entry" [Chat];
+        Next "next" "next entry" [Chat];
+        PreviousMessage "previous_message" "previous message of yours" [Chat];
+        NextMessage "next_message" "next message of yours" [Chat];
+        PreviousTool "previous_tool" "previous tool call" [Chat];
+        NextTool "next_tool" "next tool call" [Chat];
+        PreviousCode "previous_code" "previous code block" [Chat];
+        NextCode "next_code" "next code block" [Chat];
         Fold "fold" "fold or unfold the entry" [Chat];
         Mark "mark" "start or end the selection of lines" [Chat];
         Copy "copy" "copy the selection, else the code block or entry in focus" [Chat];
-        CopyCode "copy_code" "copy a code block of the entry; again: the next one" [Chat];
+        CopyCode "copy_code" "copy a code block of the entry; repeat for the next" [Chat];
         Open "open" "open the entry, or its code block in focus, in $PAGER or $EDITOR" [Chat];
-        EditFile "edit_file" "edit the file that the entry names, at its line; again: the next one" [Chat];
-        Print "print" "print the conversation to the terminal's own scrollback" [Global];
+        EditFile "edit_file" "edit the file named in the entry, at its line; repeat for the next" [Chat];
+        Print "print" "print the conversation to the terminal's scrollback" [Global];
         Beside "beside" "toggle side-by-side diffs" [Global];
         Density "density" "tool output: lines, tails or full" [Global];
         Thinking "thinking" "fold or unfold thinking" [Global];
         Search "search" "search the conversation" [Chat];
-        SearchNext "search_next" "next hit" [Chat];
-        SearchPrevious "search_previous" "hit before" [Chat];
+        SearchNext "search_next" "next match" [Chat];
+        SearchPrevious "search_previous" "previous match" [Chat];
     }
     /// The list of sessions.
     List ListAction "list" {
@@ -414,43 +414,43 @@ actions! {
         Filters "filters" "choose a filter: flagged, unread, archived, a status, a label" [Global];
         All "all" "clear the filter" [Global];
         Archived "archived" "toggle archived sessions" [Global];
-        Group "group" "group by date, status, label, directory, or not at all" [Global];
+        Group "group" "group by date, status, label, directory, or none" [Global];
         Fold "fold" "fold the group" [List];
         Unfold "unfold" "unfold the group" [List];
-        FoldAll "fold_all" "fold all groups, or unfold them" [List];
-        Mark "mark" "toggle the session's mark; unfold the group" [List];
+        FoldAll "fold_all" "collapse / expand all groups" [List];
+        Mark "mark" "mark / unmark the session; expand the group" [List];
         MarkRange "mark_range" "toggle marking with the cursor" [List];
         MarkUp "mark_up" "mark and go up" [List];
         MarkDown "mark_down" "mark and go down" [List];
-        MarkGroup "mark_group" "mark all of the group, or none" [List];
-        MarkAll "mark_all" "mark all that is listed, or none" [List];
-        Undo "undo" "undo the last change of sessions" [Global];
+        MarkGroup "mark_group" "mark / unmark the group" [List];
+        MarkAll "mark_all" "mark / unmark all listed sessions" [List];
+        Undo "undo" "undo the last session change" [Global];
     }
     /// Panes and focus.
     Pane PaneAction "pane" {
         Next "next" "next pane (Tab only with an empty draft)" [Global];
-        Swap "swap" "switch between list and chat, where only one fits" [Global];
-        Wider "wider" "a wider list" [Global];
-        Narrower "narrower" "a narrower list" [Global];
-        List "list" "toggle the list" [Global];
-        Details "details" "toggle the details of a wide screen" [Global];
-        OnlyChat "only_chat" "toggle the conversation alone" [Global];
+        Swap "swap" "switch between list and chat (narrow screens)" [Global];
+        Wider "wider" "widen the list" [Global];
+        Narrower "narrower" "narrow the list" [Global];
+        List "list" "toggle the session list" [Global];
+        Details "details" "toggle the details pane (wide screens)" [Global];
+        OnlyChat "only_chat" "toggle full-width conversation" [Global];
     }
     /// Requests of the engine.
     Answer AnswerAction "answer" {
         Focus "focus" "answer the request of this session" [Global];
-        Plan "plan" "back to the waiting plan" [Global];
-        Inbox "inbox" "inbox: requests of all sessions" [Global];
+        Plan "plan" "back to the pending plan" [Global];
+        Inbox "inbox" "inbox: requests from all sessions" [Global];
         YesOnce "yes_once" "yes, this once, from the composer" [Global];
-        Previous "previous" "the answer before" [Approval Plan Question];
-        Next "next" "the next answer" [Approval Plan Question];
-        Number "number" "the answer of that number" [Approval Plan Question];
+        Previous "previous" "previous answer" [Approval Plan Question];
+        Next "next" "next answer" [Approval Plan Question];
+        Number "number" "answer by number" [Approval Plan Question];
         Confirm "confirm" "give the selected answer" [Approval Plan Question];
         Once "once" "yes, this once" [Approval];
         Session "session" "yes, for this session" [Approval];
         Workspace "workspace" "yes, for this workspace" [Approval];
         No "no" "no" [Approval];
-        Reason "reason" "no, and say why" [Approval];
+        Reason "reason" "no, with a reason" [Approval];
         Instead "instead" "edit the command first" [Approval];
         PlanToAsk "plan_to_ask" "approve and continue in Ask to Edit" [Plan];
         PlanToExecute "plan_to_execute" "approve and continue in Execute" [Plan];
@@ -458,13 +458,13 @@ actions! {
         PlanChanges "plan_changes" "request changes" [Plan];
         PlanEdit "plan_edit" "edit the plan in $EDITOR, then decide" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
-        StepNext "step_next" "to the next step, or the next change of a diff" [Approval Plan];
-        StepPrevious "step_previous" "to the step, or change, before" [Approval Plan];
-        StepStrike "step_strike" "strike it out, or restore it" [Approval Plan];
+        StepNext "step_next" "next step, or next change of a diff" [Approval Plan];
+        StepPrevious "step_previous" "previous step or change" [Approval Plan];
+        StepStrike "step_strike" "strike or restore it" [Approval Plan];
         StepComment "step_comment" "comment on the step" [Plan];
-        Words "words" "answer in words" [Question];
-        Equal "equal" "answer all equal requests, in the inbox" [Approval];
-        Rules "rules" "edit the rule that a lasting yes saves" [Approval];
+        Words "words" "answer with text" [Question];
+        Equal "equal" "answer all identical requests (inbox)" [Approval];
+        Rules "rules" "edit the rule a lasting approval saves" [Approval];
         Full "full" "toggle full screen" [Approval Plan Question];
         ScrollUp "scroll_up" "scroll the request up" [Approval Plan Question];
         ScrollDown "scroll_down" "scroll the request down" [Approval Plan Question];
@@ -482,19 +482,19 @@ actions! {
     }
     /// The search over all sessions.
     Find FindAction "find" {
-        NextSession "next_session" "to the next session" [Find];
-        PreviousSession "previous_session" "to the session before" [Find];
+        NextSession "next_session" "next session" [Find];
+        PreviousSession "previous_session" "previous session" [Find];
     }
     /// Commands in the background.
     Job JobAction "job" {
-        List "list" "background commands: view or end" [Global];
-        Kill "kill" "end the command" [Jobs];
+        List "list" "background jobs: view or stop" [Global];
+        Kill "kill" "stop the job" [Jobs];
     }
     /// Messages that wait.
     Queue QueueAction "queue" {
         Edit "edit" "edit the message in the composer" [Queue];
-        Earlier "earlier" "send the message earlier" [Queue];
-        Later "later" "send the message later" [Queue];
+        Earlier "earlier" "move the message up" [Queue];
+        Later "later" "move the message down" [Queue];
         Remove "remove" "delete the message, with its files" [Queue];
         Release "release" "resume a paused queue" [Queue];
         File "file" "open a file of the message" [Queue];
@@ -505,18 +505,18 @@ actions! {
     }
     /// The health of a session's files.
     Health HealthAction "health" {
-        Repair "repair" "repair what can be; a copy is kept" [Health];
-        Again "again" "look again" [Health];
+        Repair "repair" "repair (keeps a backup)" [Health];
+        Again "again" "check again" [Health];
     }
     /// Undo of files.
     Undo UndoAction "undo" {
         Files "files" "undo the last turn's file changes" [Global];
         Redo "redo" "redo undone file changes" [Global];
         Changes "changes" "file changes of this session" [Global];
-        Tick "tick" "choose if a file changed since is restored" [Undo];
+        Tick "tick" "include or skip a changed file" [Undo];
         WithFiles "with_files" "restore files as well" [Confirm];
-        NextFile "next_file" "the next file" [Changes];
-        PreviousFile "previous_file" "the file before" [Changes];
+        NextFile "next_file" "next file" [Changes];
+        PreviousFile "previous_file" "previous file" [Changes];
     }
     /// A page to read.
     Help HelpAction "help" {
@@ -530,16 +530,16 @@ actions! {
     /// The program.
     App AppAction "app" {
         Back "back" "close, return the focus, else stop the turn" [Global];
-        Interrupt "interrupt" "draft to history; empty: stop the turn; neither: twice quits" [Global];
-        EndOfInput "end_of_input" "with an empty draft twice quits" [Global];
+        Interrupt "interrupt" "save the draft to history; if empty, stop the turn; twice: quit" [Global];
+        EndOfInput "end_of_input" "with an empty draft, twice: quit" [Global];
         Palette "palette" "all commands" [Global];
-        Help "help" "the keys of this place" [Global];
-        HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
-        Theme "theme" "choose the colours" [Global];
+        Help "help" "keys for this pane" [Global];
+        HelpIfEmpty "help_if_empty" "keys for this pane, with an empty draft" [Composer List Chat];
+        Theme "theme" "choose a theme" [Global];
         Settings "settings" "settings: view or change" [Global];
-        Doctor "doctor" "doctor: what lisle can use on this machine" [Global];
+        Doctor "doctor" "doctor: check this machine's setup" [Global];
         Notices "notices" "recent notifications" [Global];
-        Mouse "mouse" "toggle the mouse: lisle or terminal" [Global];
+        Mouse "mouse" "toggle mouse capture" [Global];
         Repaint "repaint" "redraw" [Global];
         Suspend "suspend" "suspend to the shell; fg returns" [Global];
         Quit "quit" "save and quit" [Global];

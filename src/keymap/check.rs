@@ -18,12 +18,12 @@ pub fn check(table: &Table) -> Vec<Problem> {
             earlier.at.1,
             earlier.action.name()
         );
-        problems.push(problem(later, text, "keep one of the rows; the later one holds"));
+        problems.push(problem(later, text, "keep one row; the later one applies"));
     }
     for binding in table.bindings() {
         if let Some(hider) = hider(table, binding) {
             let text = format!(
-                "{} can never be pressed in {}: {} acts first",
+                "{} is unreachable in {}: {} comes first",
                 chord_name(&binding.keys),
                 binding.context.word(),
                 chord_name(&hider.keys)
@@ -33,15 +33,15 @@ pub fn check(table: &Table) -> Vec<Problem> {
         if types_text(binding.context) && binding.keys.first().is_some_and(|key| key.printable().is_some()) {
             let allowed = binding.action == Action::App(AppAction::HelpIfEmpty);
             if !allowed {
-                let text = format!("{} is typed in {}", chord_name(&binding.keys), binding.context.word());
+                let text = format!("{} types text in {}", chord_name(&binding.keys), binding.context.word());
                 problems.push(problem(binding, text, "use a key with ctrl or alt there"));
             }
         }
     }
     let back = Action::App(AppAction::Back);
     if table.key_in(Context::Global, back).is_empty() {
-        let text = format!("no key in global does {}", back.name());
-        problems.push(Problem::whole(super::DEFAULT_NAME, text, "give it one: nothing can be closed otherwise"));
+        let text = format!("no key in global for {}", back.name());
+        problems.push(Problem::whole(super::DEFAULT_NAME, text, "bind one, or nothing can be closed"));
     }
     problems
 }

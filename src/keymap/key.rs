@@ -163,7 +163,7 @@ impl Key {
                 "ctrl" | "control" | "c" => Mods::CTRL,
                 "alt" | "meta" | "option" | "a" => Mods::ALT,
                 "shift" | "s" => Mods::SHIFT,
-                _ => return Err(format!("{head:?} in {text:?} is not a modifier: ctrl, alt or shift")),
+                _ => return Err(format!("invalid modifier {head:?} in {text:?}: use ctrl, alt or shift")),
             };
             mods = mods.with(one);
             rest = tail;
@@ -183,13 +183,13 @@ impl Key {
             return if (1..=12).contains(&n) {
                 Ok(Self::new(Code::F(n), mods))
             } else {
-                Err(format!("{text:?} is not a key: there are f1 to f12"))
+                Err(format!("invalid key {text:?}: use f1 to f12"))
             };
         }
         let mut chars = rest.chars();
         match (chars.next(), chars.next()) {
             (Some(c), None) if !c.is_control() => Ok(Self::new(Code::Char(c), mods)),
-            _ => Err(format!("{text:?} is not a key; keys look like ctrl+x, alt+1, shift+tab, f6, space, ?")),
+            _ => Err(format!("invalid key {text:?}; examples: ctrl+x, alt+1, shift+tab, f6, space, ?")),
         }
     }
 
@@ -199,7 +199,7 @@ impl Key {
     /// As [`Key::parse`]; also for no key at all.
     pub fn parse_chord(text: &str) -> Result<Vec<Self>, String> {
         let keys: Vec<Self> = text.split_whitespace().map(Self::parse).collect::<Result<_, _>>()?;
-        if keys.is_empty() { Err("no key is named; a blank is written as space".to_owned()) } else { Ok(keys) }
+        if keys.is_empty() { Err("missing key; write a blank as space".to_owned()) } else { Ok(keys) }
     }
 }
 

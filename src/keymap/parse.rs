@@ -71,8 +71,8 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
     match DeTable::parse(text) {
         Err(error) => odd.push(KeymapProblem::new(
             error.span().map_or(0, |span| span.start),
-            format!("this is not TOML: {}", error.message()),
-            "correct it; until then the keys that lisle comes with hold",
+            format!("not valid TOML: {}", error.message()),
+            "fix it; until then the default keys apply",
         )),
         Ok(table) => {
             for (name, value) in table.get_ref() {
@@ -85,8 +85,8 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
                     (None, _) if word == "clear" => {
                         odd.push(KeymapProblem::new(
                             at,
-                            "clear is neither true nor false",
-                            "write clear = true, or take it out",
+                            "clear must be true or false",
+                            "write clear = true, or remove it",
                         ));
                     }
                     (None, DeValue::String(base)) if word == "inherits" => {
@@ -106,8 +106,8 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
                     }
                     (Some(_), _) => odd.push(KeymapProblem::new(
                         at,
-                        format!("{word} is not a list of rows"),
-                        format!("head each row with [[{word}]]"),
+                        format!("{word} must be a list of rows"),
+                        format!("start each row with [[{word}]]"),
                     )),
                 }
             }
@@ -129,16 +129,16 @@ fn unknown_context(at: usize, word: &str) -> KeymapProblem {
     let names = || Context::ALL.iter().map(|context| context.word());
     let fix = match nearest(word, names()) {
         Some(near) => format!("did you mean {near}?"),
-        None => format!("the places are {}", names().collect::<Vec<_>>().join(", ")),
+        None => format!("use one of {}", names().collect::<Vec<_>>().join(", ")),
     };
-    KeymapProblem::new(at, format!("{word:?} is no place where keys have a meaning"), fix)
+    KeymapProblem::new(at, format!("unknown context {word:?}"), fix)
 }
 
 fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<KeymapRow, KeymapProblem> {
     let start = row.span().start;
-    let shape = "a row looks like on = \"ctrl+x m\", run = \"mode.next\"";
+    let shape = "example: on = \"ctrl+x m\", run = \"mode.next\"";
     let DeValue::Table(fields) = row.get_ref() else {
-        return Err(KeymapProblem::new(start, "this is not a row", shape));
+        return Err(KeymapProblem::new(start, "not a row", shape));
     };
     let (mut on, mut run, mut desc) = (None, None, None);
     for (name, value) in fields {
@@ -148,7 +148,7 @@ fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<KeymapRow, K
             ("on", DeValue::Array(chords)) => {
                 let each = chords.iter().map(|chord| match chord.get_ref() {
                     DeValue::String(text) => read_chord(chord.span().start, text),
-                    _ => Err(KeymapProblem::new(chord.span().start, "a chord is not a text", shape)),
+                    _ => Err(KeymapProblem::new(chord.span().start, "a chord must be a string", shape)),
                 });
                 on = Some(each.collect::<Result<Vec<_>, _>>()?);
             }
@@ -156,40 +156,36 @@ fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<KeymapRow, K
             ("run", DeValue::String(name)) => run = Some(Some(read_action(at, context, name)?)),
             ("desc", DeValue::String(text)) => desc = Some(text.to_string()),
             (other, _) => {
-                return Err(KeymapProblem::new(at, format!("{other:?} is not understood here"), shape));
+                return Err(KeymapProblem::new(at, format!("unknown key {other:?}"), shape));
             }
         }
     }
     match (on, run) {
-        (Some(on), Some(None)) if on.is_empty() => Err(KeymapProblem::new(
-            start,
-            "the row names neither keys nor an action",
-            "name the keys that are to do nothing",
-        )),
-        (Some(on), Some(run)) => Ok(KeymapRow { context, on, run, desc, at: (String::new(), 0) }),
-        (None, _) => {
-            Err(KeymapProblem::new(start, "the row names no keys", "add on = \"…\", or on = [] to take the keys away"))
+        (Some(on), Some(None)) if on.is_empty() => {
+            Err(KeymapProblem::new(start, "the row has neither keys nor an action", "name the keys to disable"))
         }
-        (_, None) => Err(KeymapProblem::new(start, "the row names no action", "add run = \"…\"")),
+        (Some(on), Some(run)) => Ok(KeymapRow { context, on, run, desc, at: (String::new(), 0) }),
+        (None, _) => Err(KeymapProblem::new(start, "the row has no keys", "add on = \"…\", or on = [] to unbind")),
+        (_, None) => Err(KeymapProblem::new(start, "the row has no action", "add run = \"…\"")),
     }
 }
 
 fn read_chord(at: usize, text: &str) -> Result<Vec<Key>, KeymapProblem> {
-    Key::parse_chord(text).map_err(|why| KeymapProblem::new(at, why, "correct the name of the key"))
+    Key::parse_chord(text).map_err(|why| KeymapProblem::new(at, why, "fix the key name"))
 }
 
 fn read_action(at: usize, context: Context, name: &str) -> Result<Action, KeymapProblem> {
     let Some(action) = Action::parse(name) else {
         let fix = match nearest(name, Action::ALL.iter().map(|action| action.name())) {
             Some(near) => format!("did you mean {near}?"),
-            None => "the palette and the manual list the actions; \"none\" takes keys away".to_owned(),
+            None => "the palette and the manual list actions; \"none\" unbinds keys".to_owned(),
         };
-        return Err(KeymapProblem::new(at, format!("{name:?} is not an action"), fix));
+        return Err(KeymapProblem::new(at, format!("unknown action {name:?}"), fix));
     };
     if action.lives_in(context) {
         return Ok(action);
     }
     let places = action.contexts().iter().map(|context| context.word()).collect::<Vec<_>>().join(", ");
-    let text = format!("{name} does nothing in {}", context.word());
+    let text = format!("{name} has no effect in {}", context.word());
     Err(KeymapProblem::new(at, text, format!("move the row to {places}")))
 }

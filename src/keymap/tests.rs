@@ -159,24 +159,24 @@ fn clear_starts_from_nothing() {
 #[test]
 fn what_is_odd_is_told_with_file_and_line() {
     for (text, line, word) in [
-        ("on = 1 =", 1, "not TOML"),
+        ("on = 1 =", 1, "not valid TOML"),
         ("[[global]]\non = \"ctrl+n\"\nrun = \"session.nwe\"", 3, "did you mean session.new?"),
         ("[[globall]]\non = \"ctrl+n\"\nrun = \"session.new\"", 1, "did you mean global?"),
         ("\n[[list]]\non = \"hyper+n\"\nrun = \"list.new\"", 3, "modifier"),
-        ("[[list]]\nrun = \"list.new\"", 1, "names no keys"),
-        ("[[list]]\non = \"x\"", 1, "names no action"),
+        ("[[list]]\nrun = \"list.new\"", 1, "has no keys"),
+        ("[[list]]\non = \"x\"", 1, "has no action"),
         ("[[chat]]\non = \"x\"\nrun = \"list.new\"", 3, "move the row to list"),
         (
             "[[list]]\non = \"x\"\nrun = \"list.new\"\n[[list]]\non = \"x\"\nrun = \"list.open\"",
             4,
             "line 1 says list.new",
         ),
-        ("[[list]]\non = \"x\"\nrun = \"list.new\"\n[[list]]\non = \"x y\"\nrun = \"list.open\"", 4, "x acts first"),
-        ("[[composer]]\non = \"x\"\nrun = \"composer.undo\"", 1, "is typed in composer"),
+        ("[[list]]\non = \"x\"\nrun = \"list.new\"\n[[list]]\non = \"x y\"\nrun = \"list.open\"", 4, "x comes first"),
+        ("[[composer]]\non = \"x\"\nrun = \"composer.undo\"", 1, "types text in composer"),
         ("[[global]]\non = []\nrun = \"app.back\"", 0, "app.back"),
         ("clear = 1", 1, "true"),
         ("[[list]]\non = []\nrun = \"none\"", 1, "neither keys nor an action"),
-        ("[[insert]]\non = \"j j\"\nrun = \"vim.normal\"", 1, "is typed in insert"),
+        ("[[insert]]\non = \"j j\"\nrun = \"vim.normal\"", 1, "types text in insert"),
         ("[[composer]]\non = \"ctrl+x\"\nrun = \"vim.delete\"", 3, "move the row to normal"),
         ("[list]\non = \"x\"", 1, "[[list]]"),
     ] {

@@ -21,7 +21,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
     let (_, cwd) = line(facts).unwrap_or_default();
     let risk = access.risk(&cwd);
     if mode == Mode::Explore {
-        return TouchRow::Deny(explore(&format!("the sandbox opens nothing: {risk}")));
+        return TouchRow::Deny(explore(&format!("the sandbox grants nothing: {risk}")));
     }
     let parts = match sole_program(policy, facts, access) {
         Ok(parts) => parts,
@@ -66,7 +66,7 @@ fn written_there(facts: &CallFacts, path: &Path) -> String {
     if settings.is_empty() {
         return plain;
     }
-    format!("It sets {} in git's settings, while other programs or hooks run.", settings.join(", "))
+    format!("Sets {} in git's settings while other programs or hooks run.", settings.join(", "))
 }
 
 /// The rule that an answer for longer would keep; `None` where it is asked every time: what configures or runs code, and
@@ -77,16 +77,16 @@ pub(super) fn offer(access: &Access, ground: &Ground) -> Option<Offer> {
         Access::Read { path, secret: true } => return secret(path, ground),
         Access::Read { path, secret: false } => (
             Rule { readable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
-            "any command reads all of it, secrets in it excepted".to_owned(),
+            "any command can read all of it except secrets".to_owned(),
         ),
         Access::Write { path, program: Some(program) } if !inside(path) => (
             Rule { program: Some(program.clone()), writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
-            format!("{program} changes or removes all of it"),
+            format!("{program} can change or delete all of it"),
         ),
         // What configures or runs code is asked about every time.
         Access::Write { path, program: None } if inside(path) && is_secret(path) && !configures(path, ground) => (
             Rule { readable: vec![named(path, ground)], writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
-            "any command reads, sends and changes what is in it".to_owned(),
+            "any command can read, send and change its contents".to_owned(),
         ),
         Access::Write { .. } => return None,
         Access::Socket { service, program, .. } => (
@@ -112,7 +112,7 @@ pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
     (inside && literal && rule.fault().is_none()).then(|| Offer {
         rule,
         harmless: None,
-        worst: Some("any command reads and sends what is in it".to_owned()),
+        worst: Some("any command can read and send its contents".to_owned()),
     })
 }
 
@@ -182,8 +182,8 @@ fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Op
     };
     let refused = || {
         format!(
-            "One program at a time gets this, here `{program}`, and the line runs others or cannot be taken apart. Run \
-             `{program}` on a line of its own."
+            "Access is granted to one program, here `{program}`, but the line runs others or can't be parsed. Run \
+             `{program}` on its own line."
         )
     };
     let (command, _) = line(facts).ok_or_else(refused)?;

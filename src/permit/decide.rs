@@ -22,7 +22,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     if let Some(at) = rules.tightening(RuleEffect::Deny, facts) {
         let rule = rules.ruled(vec![at]);
         let note = note(rules, at);
-        return deny(format!("A rule denies this: {}.{note}", rule.words), Some(rule), rules, facts);
+        return deny(format!("Denied by rule: {}.{note}", rule.words), Some(rule), rules, facts);
     }
     let asked = rules.tightening(RuleEffect::Ask, facts).map(|at| (rules.ruled(vec![at]), note(rules, at)));
     let mut question = PermissionQuestion::default();
@@ -61,13 +61,13 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     }
     if let Some((rule, note)) = asked {
         if mode == Mode::Explore {
-            let why = format!("A rule asks for this every time, and Explore never asks: {}.{note}", rule.words);
+            let why = format!("A rule requires asking, and Explore never asks: {}.{note}", rule.words);
             return deny(why, Some(rule), rules, facts);
         }
         // No rule answers a rule that asks.
         never_kept = true;
         question.every_time = true;
-        question.reasons.insert(0, format!("A rule asks for this every time: {}.{note}", rule.words));
+        question.reasons.insert(0, format!("A rule requires asking: {}.{note}", rule.words));
         question.rule = Some(rule);
     }
     if question.reasons.is_empty() {
@@ -120,9 +120,9 @@ fn headless_reason(
     let cwd = rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path);
     let rule = match written.as_slice() {
         _ if question.rule.is_some() => String::new(),
-        [one] if runs(mode, &with) => format!(" A rule in permissions.json lets it run without a question: {one}"),
+        [one] if runs(mode, &with) => format!(" To allow it, add this rule to permissions.json: {one}"),
         [_, ..] if runs(mode, &with) => {
-            format!(" These rules in permissions.json let it run without a question: {}", written.join(", "))
+            format!(" To allow it, add these rules to permissions.json: {}", written.join(", "))
         }
         _ if unanswered.is_empty() => String::new(),
         _ => {
@@ -138,7 +138,7 @@ fn headless_reason(
                     _ => reason.clone(),
                 })
                 .collect();
-            format!(" No rule answers this part: {}{instead}", kept.join(" "))
+            format!(" No rule can allow this part: {}{instead}", kept.join(" "))
         }
     };
     let opened = facts.touches.iter().filter_map(|touch| match touch {
@@ -148,7 +148,7 @@ fn headless_reason(
     let risks: Vec<String> = opened.collect();
     let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
     let reasons = question.reasons.join(" ");
-    format!("Needs approval, and nobody can answer here{what}: {reasons} {way}.{rule}")
+    format!("Needs approval, and this run is non-interactive{what}: {reasons} {way}.{rule}")
 }
 
 /// Options on the line that have git write its settings beside what the command is for.

@@ -116,9 +116,7 @@ pub(super) fn edits(path: &Path, rules: &Rules) -> Offer {
     Offer {
         rule: edit_rule(),
         harmless: Some(format!("edit {}", beside.display())),
-        worst: Some(
-            "any file below the working directory that is not protected, build files and scripts too".to_owned(),
-        ),
+        worst: Some("any unprotected file in the working directory, including build files and scripts".to_owned()),
     }
 }
 
@@ -128,13 +126,13 @@ pub(super) fn host(tool: &str, host: &str) -> Offer {
         return Offer {
             rule: Rule { host: Some(host.to_owned()), ..Rule::allow(tool) },
             harmless: None,
-            worst: Some(format!("any command sends what it can read to {host}, and runs what comes from there")),
+            worst: Some(format!("any command can send what it reads to {host} and run what it downloads")),
         };
     }
     Offer {
         rule: Rule { host: Some(host.to_owned()), ..Rule::allow(tool) },
         harmless: Some(format!("fetch https://{host}/")),
-        worst: Some(format!("any address of {host}, with whatever the agent puts into it")),
+        worst: Some(format!("any URL on {host}, with any data the agent adds")),
     }
 }
 
@@ -176,7 +174,7 @@ fn reading(remote: &shell::Remote, argv: &[String]) -> Offer {
     Offer {
         rule,
         harmless: Some(argv.join(" ")),
-        worst: Some(format!("asks its server for anything that you may see there; it gets {}", gets.join("; "))),
+        worst: Some(format!("can request anything you can see on its server; it gets {}", gets.join("; "))),
     }
 }
 
@@ -190,7 +188,7 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &matches:
         return Err(fault);
     }
     if rule.effect != RuleEffect::Allow {
-        return Err("An answer keeps rules that allow; others are written into permissions.json.".to_owned());
+        return Err("Answers only save rules that allow. Write others to permissions.json.".to_owned());
     }
     if offers.iter().any(|offer| offer.rule == *rule) {
         return Ok(());
@@ -212,7 +210,7 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &matches:
         }
         _ => false,
     });
-    if covers { Ok(()) } else { Err(format!("`{}` does not cover what is asked.", rule.in_words())) }
+    if covers { Ok(()) } else { Err(format!("`{}` doesn't cover this request.", rule.in_words())) }
 }
 
 /// Source of a rule.
@@ -329,41 +327,37 @@ fn worst(program: &str, args: &[String], kind: GrantKind) -> Option<String> {
         word == "--recursive" || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
     });
     let text = match (base, first) {
-        ("rm", _) if kind == GrantKind::Paths && recursive => {
-            "rm -r . : deletes everything below the working directory"
-        }
+        ("rm", _) if kind == GrantKind::Paths && recursive => "rm -r . : deletes everything in the working directory",
         ("rm" | "rmdir" | "unlink" | "shred", _) if kind == GrantKind::Paths => {
-            "deletes any file below the working directory"
+            "deletes any file in the working directory"
         }
         ("cp" | "mv" | "touch", _) if kind == GrantKind::Paths => {
-            "overwrites or moves any file below the working directory"
+            "overwrites or moves any file in the working directory"
         }
-        ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => "deletes it again, whatever it holds then",
-        ("git", "push") => "publishes whatever is committed then",
-        ("git", "commit") => "commits whatever is staged then, and runs the repository's hooks",
-        ("git", "add") => "stages any file, keys and passwords too if they lie there",
-        ("git", "rm") => "deletes any file of the repository",
-        ("git", "restore" | "checkout" | "reset" | "clean" | "stash" | "switch") => {
-            "drops changes that are not committed"
-        }
-        ("git", "pull" | "merge" | "rebase" | "cherry-pick" | "am") => "changes any file of the repository",
-        ("git", "clone" | "fetch" | "submodule") => "fetches whatever the other side holds then",
+        ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => "deletes it again, whatever it contains by then",
+        ("git", "push") => "publishes any later commits",
+        ("git", "commit") => "commits anything staged later, and runs the repository's hooks",
+        ("git", "add") => "stages any file, including keys and passwords",
+        ("git", "rm") => "deletes any file in the repository",
+        ("git", "restore" | "checkout" | "reset" | "clean" | "stash" | "switch") => "discards uncommitted changes",
+        ("git", "pull" | "merge" | "rebase" | "cherry-pick" | "am") => "changes any file in the repository",
+        ("git", "clone" | "fetch" | "submodule") => "fetches anything the remote contains by then",
         (
             "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "uv" | "poetry" | "gem" | "composer" | "bundle" | "brew",
             "install" | "i" | "add" | "ci" | "sync" | "update" | "upgrade",
-        ) => "installs packages, which may run any code while they are installed",
-        ("apt" | "apt-get" | "dnf" | "yum" | "pacman" | "apk", _) => "installs or removes programs of the system",
+        ) => "installs packages, which can run any code during installation",
+        ("apt" | "apt-get" | "dnf" | "yum" | "pacman" | "apk", _) => "installs or removes system packages",
         ("npm" | "pnpm" | "yarn" | "cargo" | "twine" | "gem", "publish" | "push" | "upload") => {
-            "publishes whatever the project holds then"
+            "publishes the project as it is by then"
         }
         ("curl" | "wget" | "scp" | "rsync" | "http", _) => "sends and fetches over the network",
         ("docker" | "podman" | "kubectl" | "helm" | "terraform" | "ansible-playbook", _) => {
-            "changes what runs elsewhere, by files of the project"
+            "changes remote systems using project files"
         }
-        ("kill" | "pkill" | "killall", _) => "ends whatever has that number or name then",
-        ("chmod" | "chown" | "chgrp", _) => "changes who may read, write or run it",
+        ("kill" | "pkill" | "killall", _) => "kills any process with that ID or name",
+        ("chmod" | "chown" | "chgrp", _) => "changes its permissions",
         _ if runs_project(base) || RUN_CODE.contains(&base) || program.contains('/') => {
-            "runs any code in the project: build scripts, tests, settings"
+            "runs any code in the project: build scripts, tests, configuration"
         }
         _ => return None,
     };

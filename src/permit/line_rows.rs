@@ -86,7 +86,7 @@ impl CommandLine<'_> {
                     _ => {
                         let others = shell::looks(self.command, self.cwd).risks;
                         always_ask(
-                            format!("This may destroy what nobody can bring back: {what}."),
+                            format!("This may be irreversible: {what}."),
                             std::iter::once(what.clone()).chain(others).collect(),
                         )
                     }
@@ -96,8 +96,8 @@ impl CommandLine<'_> {
         };
         if mode == Mode::Explore {
             // The judge's reason already says it when it is about the list.
-            let listed = why.ends_with("is not on the list of commands that only read");
-            let text = if listed { why } else { format!("`{name}` is not proved to only read: {why}") };
+            let listed = why.ends_with(super::row::UNLISTED);
+            let text = if listed { why } else { format!("`{name}` is not known to be read-only: {why}") };
             return TouchRow::Deny(explore(&text));
         }
         let looks = self.looks(self.command, facts);
@@ -110,13 +110,13 @@ impl CommandLine<'_> {
         let secrets: Vec<String> =
             looks.secrets.iter().filter(|word| rules.shows(&self.full(word), true).is_none()).cloned().collect();
         let stops = [
-            (&secrets, "It names what looks like a secret"),
-            (&looks.protected, "It names what configures or runs code"),
-            (&protected, "It would change what configures or runs code"),
-            (&looks.own, "It runs lisle itself, which reaches other sessions and the rules"),
-            (&settles, "It changes"),
-            (&looks.writes_outside, "It writes outside the working directory"),
-            (&elsewhere, "It writes through a link that leads elsewhere"),
+            (&secrets, "Possible secret"),
+            (&looks.protected, "Files that configure or run code"),
+            (&protected, "Would change files that configure or run code"),
+            (&looks.own, "Runs lisle itself, which reaches other sessions and the rules"),
+            (&settles, "Changes"),
+            (&looks.writes_outside, "Writes outside the working directory"),
+            (&elsewhere, "Writes through a symlink to another place"),
         ]
         .into_iter()
         .filter(|(words, _)| !words.is_empty())
@@ -256,7 +256,7 @@ impl CommandLine<'_> {
         }
         match pairs.find(|(_, path)| paths::is_device(path)) {
             None => Ok(TouchRow::Allow),
-            Some((word, _)) => Err(format!("{word} is a device or a file of the kernel")),
+            Some((word, _)) => Err(format!("{word} is a device or kernel file")),
         }
     }
 
@@ -284,7 +284,7 @@ impl CommandLine<'_> {
             }
             match &command.writes {
                 None => {
-                    found.ask(format!("what `{}` writes is only known when it runs", shortened(&command.text)), None)
+                    found.ask(format!("what `{}` writes is only known at run time", shortened(&command.text)), None)
                 }
                 Some(written) => written.iter().for_each(|word| self.written(word, policy, rules, &ways, &mut found)),
             }
@@ -314,7 +314,7 @@ impl CommandLine<'_> {
         // What it writes stands in a file that may be another one the next time, and nothing would hold it.
         if argv.is_some_and(|argv| reach(argv).unknown) && !is_held(policy) {
             found.ask(
-                format!("what `{}` writes is only known when it runs, and nothing holds it", shortened(text)),
+                format!("what `{}` writes is only known at run time, and nothing confines it", shortened(text)),
                 None,
             );
             return;
@@ -326,7 +326,7 @@ impl CommandLine<'_> {
         let offer = argv.and_then(|argv| grants::command(argv, ways, rules));
         let why = match shell::judge(text, shell::ReadOnlyProfile::Enforced).verdict {
             Judged::Other(why) => why,
-            _ => format!("`{}` is not on the list of commands that only read", shortened(text)),
+            _ => format!("`{}` is not a known read-only command", shortened(text)),
         };
         found.ask(why, offer);
     }
@@ -345,7 +345,7 @@ impl CommandLine<'_> {
 
     /// True if this part alone is proved to only read, and nothing that it reads is a secret or a device.
     fn only_reads(&self, text: &str, policy: Policy, rules: &Rules) -> bool {
-        let unseen = self.unseen.then_some("not all was looked up");
+        let unseen = self.unseen.then_some("some paths were not checked");
         let judgement = shell::judge_found(text, policy.read_only_profile, self.programs, unseen);
         if self.secrets_here && judgement.computes {
             return false;

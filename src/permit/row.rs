@@ -3,8 +3,7 @@
 use crate::domain::rule::Offer;
 
 /// Reason to ask about what may read a secret unseen.
-pub(super) const COMPUTES: &str =
-    "it reads files that it does not name, and secrets lie in this folder that nothing hides here";
+pub(super) const COMPUTES: &str = "it reads unnamed files, and secrets in this folder are not hidden";
 /// Setting that lets edits run.
 pub(super) const EDITS_ALLOWED: &str = "ask.edits = \"allow\" in config.toml";
 
@@ -31,20 +30,19 @@ pub(super) fn noting(row: TouchRow, noted: &[String]) -> TouchRow {
     match row {
         TouchRow::Ask { reason, risks, offers, every_time } if !noted.is_empty() => {
             let settings = noted.iter().map(|setting| format!("`{setting}`")).collect::<Vec<_>>().join(", ");
-            TouchRow::Ask {
-                reason: format!("{reason} It sets {settings} in git's settings."),
-                risks,
-                offers,
-                every_time,
-            }
+            TouchRow::Ask { reason: format!("{reason} Sets {settings} in git's settings."), risks, offers, every_time }
         }
         row => row,
     }
 }
 
-/// A question about what is not proved to only read.
+/// End of a reason that says all by itself.
+pub(super) const UNLISTED: &str = "is not a known read-only command";
+
+/// A question about what is not known to be read-only.
 pub(super) fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> TouchRow {
-    TouchRow::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
+    let reason = if why.ends_with(UNLISTED) { format!("{why}.") } else { format!("Not known to be read-only: {why}.") };
+    TouchRow::Ask { reason, risks, offers, every_time: false }
 }
 
 /// A question that is asked every time.
@@ -54,5 +52,5 @@ pub(super) fn always_ask(reason: String, risks: Vec<String>) -> TouchRow {
 
 /// Why Explore refuses.
 pub(super) fn explore(why: &str) -> String {
-    format!("Explore is read-only: {why}. Shift+Tab to Ask to Edit lets it ask.")
+    format!("Explore is read-only: {why}. Switch to Ask to Edit (Shift+Tab) to be asked.")
 }

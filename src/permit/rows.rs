@@ -16,8 +16,8 @@ use std::path::Path;
 /// A call that does not say what it touches is not let through.
 pub(super) fn unknown(mode: Mode, facts: &CallFacts) -> Option<TouchRow> {
     facts.touches.is_empty().then(|| match mode {
-        Mode::Explore => TouchRow::Deny(explore("the call does not say what it touches")),
-        _ => always_ask("The call does not say what it touches.".to_owned(), Vec::new()),
+        Mode::Explore => TouchRow::Deny(explore("the call doesn't declare what it touches")),
+        _ => always_ask("The call doesn't declare what it touches.".to_owned(), Vec::new()),
     })
 }
 
@@ -38,12 +38,10 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
         Touch::Session { session, own } => match mode {
-            Mode::Explore => {
-                TouchRow::Deny(explore(&format!("the properties of the session {session} would be changed")))
-            }
+            Mode::Explore => TouchRow::Deny(explore(&format!("would change session {session}"))),
             // An agent keeps its own session's status and labels as it keeps its todo list.
             Mode::Ask if !*own => TouchRow::Ask {
-                reason: format!("It changes another session: {session}."),
+                reason: format!("Changes another session: {session}."),
                 risks: Vec::new(),
                 offers: Vec::new(),
                 every_time: false,
@@ -55,18 +53,15 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Access(access) => access::row(policy, mode, rules, facts, access),
         Touch::Script { .. } => script_row(policy, mode, facts.secrets_here),
         Touch::Outside => match mode {
-            Mode::Explore => TouchRow::Deny(explore("nothing runs outside the sandbox")),
-            _ => always_ask(
-                "It asks to run outside the sandbox, so nothing holds it back.".to_owned(),
-                vec!["outside the sandbox".to_owned()],
-            ),
+            Mode::Explore => TouchRow::Deny(explore("commands can't leave the sandbox")),
+            _ => always_ask("Runs outside the sandbox, unconfined.".to_owned(), vec!["outside the sandbox".to_owned()]),
         },
         Touch::Command { command, .. }
             if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
         {
             TouchRow::Deny(format!(
-                "Explore runs no commands at all, by explore.bash = \"block\" in config.toml, so `{}` does not run. Use the \
-                 tools read, list, glob and grep.",
+                "`{}` is blocked: Explore runs no commands (explore.bash = \"block\" in config.toml). Use the tools \
+                 read, list, glob and grep.",
                 shortened(command)
             ))
         }
@@ -84,23 +79,20 @@ fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> TouchRow {
     let held = policy.read_only_profile != shell::ReadOnlyProfile::None;
     match mode {
         Mode::Explore if policy.explore_commands == ExploreCommands::Blocked => {
-            TouchRow::Deny(explore("no scripts run at all, by explore.bash = \"block\" in config.toml"))
+            TouchRow::Deny(explore("scripts are blocked (explore.bash = \"block\" in config.toml)"))
         }
-        Mode::Explore if !held => {
-            TouchRow::Deny(explore("a script could change anything, because nothing holds commands on this machine"))
-        }
+        Mode::Explore if !held => TouchRow::Deny(explore("a script could change anything: no sandbox on this machine")),
         Mode::Explore if secrets_here => {
-            TouchRow::Deny(explore(&format!("a script is not proved harmless: {COMPUTES}")))
+            TouchRow::Deny(explore(&format!("a script is not known to be harmless: {COMPUTES}")))
         }
         Mode::Explore | Mode::Execute => TouchRow::Allow,
         Mode::Ask => TouchRow::Ask {
             reason: if held && secrets_here {
-                format!("It is a script, and {COMPUTES}.")
+                format!("Runs a script: {COMPUTES}.")
             } else if held {
-                "It is a script. It can read files, and write nothing but the session's data/; it has no network."
-                    .to_owned()
+                "Runs a script. It can read files and write only the session's data/, without network.".to_owned()
             } else {
-                "It is a script, and nothing holds commands on this machine: it can do what you can.".to_owned()
+                "Runs a script without a sandbox: it can do anything you can.".to_owned()
             },
             risks: if held { Vec::new() } else { vec!["no sandbox".to_owned()] },
             offers: Vec::new(),
@@ -112,7 +104,7 @@ fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> TouchRow {
 /// Outcome for a request to a server. A host that the user named in a message is the user's own wish.
 fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -> TouchRow {
     if private {
-        let what = format!("{host} is an address of this machine or of its network");
+        let what = format!("{host} is on this machine or its network");
         return match mode {
             Mode::Explore => TouchRow::Deny(explore(&what)),
             _ => always_ask(format!("{what}."), vec!["private network".to_owned()]),
@@ -127,11 +119,11 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
     match mode {
         _ if rules.named.iter().any(|named| named == host) => TouchRow::Allow,
         Mode::Explore => TouchRow::Deny(format!(
-            "Explore asks no server that you or a rule did not name: {host}. Name the address in a message, or Shift+Tab to Ask \
-             to Edit lets it ask."
+            "Explore only contacts hosts from your messages or rules, not {host}. Mention the URL in a message, or \
+             switch to Ask to Edit (Shift+Tab)."
         )),
         _ => TouchRow::Ask {
-            reason: format!("Ask to Edit asks before a host is asked for the first time: {host}."),
+            reason: format!("First request to this host: {host}."),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(tool, host)],
             every_time: false,
@@ -144,7 +136,7 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
 /// new one.
 fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, known): (&str, bool, bool)) -> TouchRow {
     if mode == Mode::Explore {
-        return TouchRow::Deny(explore(&format!("no command reaches the network: {host}")));
+        return TouchRow::Deny(explore(&format!("commands have no network: {host}")));
     }
     if known {
         return TouchRow::Allow;
@@ -155,18 +147,15 @@ fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, kno
     };
     if private {
         let what = format!(
-            "{who} wants to connect to {host}, an address of this machine or of its network, or a name that leads to one. \
-             `private_hosts` below [sandbox] in config.toml opens it without a question."
+            "{who} wants to connect to {host} on this machine or its network. To allow it without asking, use \
+             `private_hosts` under [sandbox] in config.toml."
         );
         return always_ask(what, vec!["private network".to_owned()]);
     }
     match rules.allows_host(NETWORK, host) {
         Some(at) => TouchRow::Ruled(vec![at]),
         None => TouchRow::Ask {
-            reason: format!(
-                "{who} wants to connect to {host}, which is no package registry, no remote of the repository and no host of \
-                 a rule."
-            ),
+            reason: format!("{who} wants to connect to {host}: not a package registry, git remote or allowed host."),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(NETWORK, host)],
             every_time: false,
@@ -176,7 +165,7 @@ fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, kno
 
 /// A device that a command reaches through a link: reading it may block, never end or do something.
 fn device_row(mode: Mode, path: &Path) -> TouchRow {
-    let what = format!("{} is a device or a file of the kernel", path.display());
+    let what = format!("{} is a device or kernel file", path.display());
     match mode {
         Mode::Explore => TouchRow::Deny(explore(&what)),
         Mode::Ask => always_ask(format!("{what}."), Vec::new()),
@@ -192,24 +181,24 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
         (PathPlace::SessionFolder, _)
         | (PathPlace::SessionTemp, Mode::Ask | Mode::Execute)
         | (PathPlace::Inside, Mode::Execute) => TouchRow::Allow,
-        (PathPlace::Inside | PathPlace::SessionTemp, Mode::Explore) => TouchRow::Deny(explore(&format!(
-            "{shown} would be changed; only the session's plans/ and data/ may be written"
-        ))),
+        (PathPlace::Inside | PathPlace::SessionTemp, Mode::Explore) => {
+            TouchRow::Deny(explore(&format!("would change {shown}; only the session's plans/ and data/ are writable")))
+        }
         (PathPlace::Inside, Mode::Ask) => match rules.allows_change(tool, path) {
             _ if policy.ask_edits == AskEdits::Allowed => TouchRow::Setting(EDITS_ALLOWED),
             Some(at) => TouchRow::Ruled(vec![at]),
             None => TouchRow::Ask {
-                reason: format!("Ask to Edit asks before a file is changed: {shown}."),
+                reason: format!("File change: {shown}."),
                 risks: Vec::new(),
                 offers: vec![grants::edits(path, rules)],
                 every_time: false,
             },
         },
         (PathPlace::Outside | PathPlace::Protected, Mode::Explore) => {
-            TouchRow::Deny(explore(&format!("{shown} would be changed")))
+            TouchRow::Deny(explore(&format!("would change {shown}")))
         }
         (PathPlace::Outside, _) => always_ask(
-            format!("{shown} lies outside the working directory."),
+            format!("{shown} is outside the working directory."),
             vec!["outside the working directory".to_owned()],
         ),
         (PathPlace::Protected, _) => {

@@ -118,7 +118,7 @@ impl Clause {
 /// Reason why it is no regular expression.
 fn pattern(text: &str) -> Result<fancy_regex::Regex, String> {
     if text.len() > LONGEST {
-        return Err(format!("it is longer than {LONGEST} bytes"));
+        return Err(format!("longer than {LONGEST} bytes"));
     }
     let built = fancy_regex::RegexBuilder::new(&format!(r"\A(?:{text})")).backtrack_limit(STEPS).build();
     built.map_err(|error| error.to_string())

@@ -165,13 +165,13 @@ pub fn hold_struck(
     let mut reasons: Vec<String> = struck
         .iter()
         .filter(|step| step.names(facts, cwd))
-        .map(|step| format!("struck step {}: \"{}\" was struck out of the plan.", step.number, step.line))
+        .map(|step| format!("Step {} was struck from the plan: \"{}\".", step.number, step.line))
         .collect();
     if reasons.is_empty() || matches!(verdict, Verdict::Deny(_)) {
         return verdict;
     }
     if headless || mode == Mode::Explore {
-        let why = if headless { "nobody can answer here" } else { "Explore asks nothing" };
+        let why = if headless { "this run is non-interactive" } else { "Explore never asks" };
         let reason = format!("Needs approval, and {why}: {} Leave it out.", reasons.join(" "));
         return Verdict::Deny(Refusal { reason, rule: None });
     }
@@ -316,7 +316,7 @@ mod tests {
         let allow = || Verdict::Allow(Allowed::ByMode);
         for mode in [Mode::Ask, Mode::Execute] {
             let Verdict::Ask(asked) = with(allow(), mode, false) else { panic!("{mode:?}") };
-            assert_eq!(asked.reasons, ["struck step 3: \"Publish with `cargo publish`\" was struck out of the plan."]);
+            assert_eq!(asked.reasons, ["Step 3 was struck from the plan: \"Publish with `cargo publish`\"."]);
             assert!(asked.offers.is_empty() && asked.scopes.is_empty());
         }
         let other =
@@ -324,10 +324,10 @@ mod tests {
         let Verdict::Ask(asked) = with(Verdict::Ask(other), Mode::Ask, false) else { panic!() };
         assert_eq!((asked.reasons.len(), asked.risks), (2, vec!["k".to_owned()]));
         assert!(
-            matches!(with(allow(), Mode::Explore, false), Verdict::Deny(why) if why.reason.contains("struck step 3"))
+            matches!(with(allow(), Mode::Explore, false), Verdict::Deny(why) if why.reason.contains("Step 3 was struck"))
         );
         assert!(
-            matches!(with(allow(), Mode::Execute, true), Verdict::Deny(why) if why.reason.contains("nobody can answer"))
+            matches!(with(allow(), Mode::Execute, true), Verdict::Deny(why) if why.reason.contains("this run is non-interactive"))
         );
         let no = || Verdict::Deny(Refusal { reason: "no".into(), rule: None });
         assert_eq!(with(no(), Mode::Execute, false), no());

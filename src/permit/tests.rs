@@ -232,20 +232,19 @@ fn denials_say_why_and_what_would_allow_it() {
     };
     assert_eq!(
         text,
-        "Explore is read-only: `cargo` is not on the list of commands that only read. \
-         Shift+Tab to Ask to Edit lets it ask."
+        "Explore is read-only: `cargo` is not a known read-only command. Switch to Ask to Edit (Shift+Tab) to be asked."
     );
     for facts in [command("rm -rf /"), command("ls > x"), write("/w/p/a", PathPlace::Inside), read("/w/.env", true)] {
         let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &facts, false) else {
             panic!("{facts:?}")
         };
-        assert!(text.starts_with("Explore is read-only: ") && text.ends_with("lets it ask."), "{text}");
+        assert!(text.starts_with("Explore is read-only: ") && text.ends_with("to be asked."), "{text}");
     }
     let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &command("cargo test"), true) else {
         panic!()
     };
     assert!(
-        text.starts_with("Needs approval, and nobody can answer here") && text.contains("--mode execute"),
+        text.starts_with("Needs approval, and this run is non-interactive") && text.contains("--mode execute"),
         "{text}"
     );
     for never in [command("rm -rf /"), write("/w/p/.envrc", PathPlace::Protected)] {
@@ -270,7 +269,7 @@ fn headless_turns_every_ask_into_a_denial_and_nothing_else() {
 #[test]
 fn questions_tell_reasons_and_risks() {
     let Verdict::Ask(question) = decide(Mode::Ask, &[], &command("sudo curl -o ../x h"), false) else { panic!() };
-    assert!(question.reasons[0].contains("`sudo` is not on the list"), "{question:?}");
+    assert!(question.reasons[0].contains("`sudo` is not a known"), "{question:?}");
     for risk in ["sudo", "network", "outside"] {
         assert!(question.risks.iter().any(|r| r.contains(risk)), "{risk}: {question:?}");
     }

@@ -60,7 +60,7 @@ impl Peer {
                 .or_else(|| reset::in_headers(headers, now))
                 .or_else(|| refilled(headers, now));
             if let Some(wait) = error.after.filter(|wait| *wait > super::retry::LONGEST) {
-                error.text.push_str(&format!(" It asks to wait {} minutes.", wait.as_secs().div_ceil(60)));
+                error.text.push_str(&format!(" Retry after {} minutes.", wait.as_secs().div_ceil(60)));
             }
         }
         error
@@ -89,21 +89,22 @@ impl Peer {
             FaultKind {
                 code: "proxy_error",
                 title: "The proxy failed",
-                what: format!("{host} cannot be reached through the proxy"),
+                what: format!("Can't reach {host} through the proxy"),
                 advice: "Check the connection's proxy, or HTTPS_PROXY and NO_PROXY in the environment.",
                 retry: false,
             }
         } else if error.is_dns() || has(&["failed to lookup address", "dns error"]) {
             network(
                 "No such server",
-                format!("The address of {host} cannot be found"),
+                format!("Can't resolve {host}"),
                 "Check the network, and the base_url for a typo.",
             )
         } else if has(&["certificate", "tls", "handshake", "invalidcontenttype", "corrupt message"]) {
-            let advice = "Check the base_url: a server without TLS needs `http://`; a proxy of your company may need its certificate in the system's store.";
+            let advice = "Check the base_url: use `http://` for a server without TLS; a company proxy may need its \
+             certificate in the system store.";
             FaultKind {
                 retry: false,
-                ..network("No secure connection", format!("No secure connection to {host} can be made"), advice)
+                ..network("No secure connection", format!("TLS connection to {host} failed"), advice)
             }
         } else if has(&["connection refused"]) {
             let advice = if self.loopback {
@@ -111,15 +112,15 @@ impl Peer {
             } else {
                 "Check the base_url and whether the server runs."
             };
-            network("Connection refused", format!("Nothing answers at {host}"), advice)
-        } else if has(&["network is unreachable", "no route to host", "host is unreachable"]) {
-            network("No network", format!("There is no way to {host}"), "Check the network.")
+            network("Connection refused", format!("Nothing is listening at {host}"), advice)
+        } else if has(&["network is unreachable", "No route to host", "host is unreachable"]) {
+            network("No network", format!("No route to {host}"), "Check the network.")
         } else if error.is_connect() && error.is_timeout() {
-            network("No connection", format!("{host} does not answer"), "Check the network and the base_url.")
+            network("No connection", format!("No response from {host}"), "Check the network and the base_url.")
         } else if error.is_connect() {
-            network("No connection", format!("{host} cannot be reached"), "Check the network and the base_url.")
+            network("No connection", format!("Can't reach {host}"), "Check the network and the base_url.")
         } else {
-            network("The connection broke", format!("The connection to {host} broke"), "It can be tried again.")
+            network("Connection lost", format!("Connection to {host} lost"), "Try again in a moment.")
         };
         self.error(kind, "", &chain)
     }
@@ -127,25 +128,25 @@ impl Peer {
     /// The stream ended before the response did.
     #[must_use]
     pub fn broke_off(&self, detail: &str) -> ProviderError {
-        let what = format!("{} ended the connection before its answer was complete", self.host);
-        self.error(network("The answer broke off", what, "It can be tried again."), "", detail)
+        let what = format!("{} closed the connection before the response was complete", self.host);
+        self.error(network("Response interrupted", what, "Try again in a moment."), "", detail)
     }
 
     /// Silence in the middle of a response.
     #[must_use]
     pub fn stalled(&self, after: Duration) -> ProviderError {
-        let what = format!("{} sent nothing for {} in the middle of its answer", self.host, in_words(after));
-        self.error(network("The answer stalled", what, "It can be tried again."), "", "")
+        let what = format!("{} sent nothing for {} during the response", self.host, in_words(after));
+        self.error(network("Response stalled", what, "Try again in a moment."), "", "")
     }
 
     /// The response did not begin in time. Not tried again by itself: the request may have been costly.
     #[must_use]
     pub fn never_began(&self, after: Duration) -> ProviderError {
-        let what = format!("{} did not begin to answer within {}", self.host, in_words(after));
+        let what = format!("No response from {} within {}", self.host, in_words(after));
         let kind = FaultKind {
             code: "service_unavailable",
             retry: false,
-            ..network("No answer", what, "Try again, or raise limits.first_byte_seconds.")
+            ..network("No response", what, "Try again, or raise limits.first_byte_seconds.")
         };
         self.error(kind, "", "")
     }
@@ -155,14 +156,14 @@ impl Peer {
     pub fn no_api(&self, content_type: &str, start: &str) -> ProviderError {
         let begins_as_html = start.trim_start().starts_with('<');
         let (title, thing) = if content_type.contains("html") || begins_as_html {
-            ("A web page instead of an answer", "a web page".to_owned())
+            ("Web page instead of a response", "a web page".to_owned())
         } else if content_type.is_empty() {
-            ("Not an answer of a model", "something that is neither JSON nor an event stream".to_owned())
+            ("Not a model's response", "neither JSON nor an event stream".to_owned())
         } else {
             let one_line: String = content_type.chars().filter(|c| !c.is_control()).take(60).collect();
-            ("Not an answer of a model", format!("something that is neither JSON nor an event stream ({one_line})"))
+            ("Not a model's response", format!("neither JSON nor an event stream ({one_line})"))
         };
-        let what = format!("{} answered with {thing}", self.host);
+        let what = format!("{} returned {thing}", self.host);
         self.error(FaultKind { code: "provider_error", title, what, advice: CHECK_URL, retry: false }, "", start)
     }
 
@@ -171,9 +172,9 @@ impl Peer {
     pub fn garbled(&self, what: &str, detail: &str) -> ProviderError {
         let kind = FaultKind {
             code: "provider_error",
-            title: "The answer is garbled",
+            title: "Malformed response",
             what: format!("{} sent {what}", self.host),
-            advice: "It can be tried again.",
+            advice: "Try again in a moment.",
             retry: true,
         };
         self.error(kind, "", detail)
@@ -184,7 +185,7 @@ impl Peer {
     pub fn too_large(&self, what: &str) -> ProviderError {
         let kind = FaultKind {
             code: "response_too_large",
-            title: "The answer is too large",
+            title: "Response too large",
             what: format!("{} sent {what}", self.host),
             advice: "Ask for less at once.",
             retry: false,
@@ -197,7 +198,7 @@ impl Peer {
     pub fn misconfigured(&self, what: &str, advice: &'static str) -> ProviderError {
         let kind = FaultKind {
             code: "invalid_request",
-            title: "The connection cannot be used",
+            title: "Connection not usable",
             what: what.to_owned(),
             advice,
             retry: false,
@@ -221,12 +222,9 @@ impl Peer {
         let to = to.map_or_else(|| "another address".to_owned(), |host| format!("an address at {host}"));
         FaultKind {
             code: "provider_error",
-            title: "Sent elsewhere",
-            what: format!(
-                "{} sends requests on to {to}; neither the key nor the conversation was sent there",
-                self.host
-            ),
-            advice: "If that is right, make it the connection's base_url.",
+            title: "Redirected",
+            what: format!("{} redirects to {to}; the key and the conversation were not sent there", self.host),
+            advice: "If that is correct, set it as the connection's base_url.",
             retry: false,
         }
     }
@@ -235,7 +233,7 @@ impl Peer {
         let quote = cut(&self.masked(quote.trim()), QUOTE);
         let named = if self.name.is_empty() { String::new() } else { format!(" (connection {})", self.name) };
         let what =
-            if kind.what.is_empty() { "The server failed".to_owned() } else { kind.what.replace("{host}", &self.host) };
+            if kind.what.is_empty() { "Server error".to_owned() } else { kind.what.replace("{host}", &self.host) };
         let quote = match quote.as_str() {
             "" => ".".to_owned(),
             quote if quote.ends_with(['.', '!', '?', '…']) => format!(": {quote}"),

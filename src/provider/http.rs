@@ -64,7 +64,7 @@ impl Http {
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let Some(url) = url else {
             return Err(peer.misconfigured(
-                &format!("\"{}\" is no address of a server", peer.masked(&endpoint.base_url)),
+                &format!("Invalid server URL \"{}\"", peer.masked(&endpoint.base_url)),
                 "Set base_url to something like https://api.openai.com/v1.",
             ));
         };
@@ -80,9 +80,8 @@ impl Http {
             _ if peer.loopback => builder = builder.no_proxy(),
             Some("none") => builder = builder.no_proxy(),
             Some(proxy) if !proxy.is_empty() => {
-                let proxy = Proxy::all(proxy).map_err(|_| {
-                    peer.misconfigured("The proxy's address cannot be used", "Write it as http://HOST:PORT.")
-                })?;
+                let proxy = Proxy::all(proxy)
+                    .map_err(|_| peer.misconfigured("Invalid proxy address", "Write it as http://HOST:PORT."))?;
                 builder = builder.proxy(proxy);
             }
             _ => {}
@@ -175,8 +174,8 @@ impl Http {
         let mut out = self.inner.headers.clone();
         for (name, value) in more {
             let value = HeaderValue::from_str(value).map_err(|_| {
-                let what = format!("The header \"{name}\" cannot be sent");
-                self.inner.peer.misconfigured(&what, "Correct it in the configuration.")
+                let what = format!("Invalid header \"{name}\"");
+                self.inner.peer.misconfigured(&what, "Fix it in config.toml.")
             })?;
             out.insert(*name, value);
         }
@@ -236,14 +235,13 @@ fn headers(endpoint: &Endpoint, peer: &Peer) -> Result<HeaderMap, ProviderError>
             KeyIn::Header(name) => (HeaderName::from_static(name), key.reveal().to_owned()),
         };
         let mut value = HeaderValue::from_str(&value).map_err(|_| {
-            peer.misconfigured("The key holds characters that cannot be sent", "Enter it again, without line breaks.")
+            peer.misconfigured("The key contains invalid characters", "Enter it again, without line breaks.")
         })?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
     for (name, value) in &endpoint.headers {
-        let bad =
-            || peer.misconfigured(&format!("The header \"{name}\" cannot be sent"), "Correct it in the configuration.");
+        let bad = || peer.misconfigured(&format!("Invalid header \"{name}\""), "Fix it in config.toml.");
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
         value.set_sensitive(true);

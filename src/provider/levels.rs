@@ -4,7 +4,7 @@ use crate::domain::session::ThinkingLevel;
 
 /// Nothing is sent: the model does what it does without a word.
 pub(super) fn by_itself() -> String {
-    "as the model does by itself".to_owned()
+    "model default".to_owned()
 }
 
 /// It never thinks.
@@ -33,7 +33,7 @@ pub(super) fn by_words(words: &[&str], place: usize) -> Result<String, String> {
     match words.get(place) {
         _ if words.is_empty() => Ok(by_itself()),
         Some(word) => Ok(by_word(word)),
-        None => Err("the server knows no word for it".to_owned()),
+        None => Err("not supported by the server".to_owned()),
     }
 }
 

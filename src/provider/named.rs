@@ -72,7 +72,7 @@ fn only(models: &[String]) -> Option<String> {
 
 fn several(connection: &str, models: &[String]) -> ProviderError {
     let text = match models {
-        [] => format!("The server of {connection} names none."),
+        [] => format!("The server of {connection} lists none."),
         models => {
             let mut names: Vec<&str> = models.iter().take(NAMED).map(String::as_str).collect();
             if models.len() > NAMED {
@@ -84,7 +84,7 @@ fn several(connection: &str, models: &[String]) -> ProviderError {
     ProviderError {
         code: NO_MODEL,
         title: "No model is chosen".to_owned(),
-        text: text + " Choose one with /model, or with --model NAME.",
+        text: text + " Choose one with /model or --model NAME.",
         detail: String::new(),
         retry: false,
         after: None,

@@ -53,7 +53,7 @@ pub trait Mapping: Send + 'static {
 pub(super) fn say(peer: &Peer, broken: Broken) -> ProviderError {
     match broken {
         Broken::Error(value) => peer.in_stream(&mended(value)),
-        Broken::Garbled(data) => peer.garbled("a part of its answer that is no JSON", &data),
+        Broken::Garbled(data) => peer.garbled("invalid JSON in its response", &data),
         Broken::Short => peer.broke_off(""),
     }
 }

@@ -123,20 +123,19 @@ fn told(text: &str, confirmed: &[&str], asked: ClipboardOutcome) -> Notice {
     let what = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
     let confirmed = confirmed.join(" and ");
     match (confirmed.is_empty(), asked) {
-        (false, ClipboardOutcome::Offered) => Notice::new(
-            Level::Info,
-            format!("Copied {what} to {confirmed}; also offered to the terminal (unconfirmed)"),
-        ),
+        (false, ClipboardOutcome::Offered) => {
+            Notice::new(Level::Info, format!("Copied {what} to {confirmed} and the terminal (OSC 52, unconfirmed)"))
+        }
         (false, _) => Notice::new(Level::Info, format!("Copied {what} to {confirmed}")),
         (true, ClipboardOutcome::Offered) => Notice::new(Level::Info, format!("Copied {what} (OSC 52, unconfirmed)"))
-            .hint("If nothing arrives, the terminal does not allow it"),
+            .hint("If it doesn't paste, the terminal blocks OSC 52"),
         (true, ClipboardOutcome::TooLong) => {
-            Notice::new(Level::Warning, format!("{what} could not be copied: too long for the terminal's clipboard"))
-                .hint("Copy less at once, or install wl-copy, xclip or tmux.")
+            Notice::new(Level::Warning, format!("Not copied: {what}, too long for the terminal's clipboard"))
+                .hint("copy less, or install wl-copy, xclip or tmux")
         }
         (true, ClipboardOutcome::Deaf) => {
-            Notice::new(Level::Warning, format!("{what} could not be copied: this terminal lets no program do that"))
-                .hint("Install wl-copy or xclip, or work in tmux.")
+            Notice::new(Level::Warning, format!("Not copied: {what}, this terminal blocks clipboard access"))
+                .hint("install wl-copy or xclip, or use tmux")
         }
     }
 }
@@ -215,7 +214,7 @@ mod tests {
         let missing: Way = ("the clipboard", &["/no/such/program"]);
         let failing: Way = ("the clipboard", &["false"]);
         let notice = copy(text(), vec![taken, missing], ClipboardOutcome::Offered).await;
-        assert_eq!(notice.text, "Copied 2 lines to the tmux buffer; also offered to the terminal (unconfirmed)");
+        assert_eq!(notice.text, "Copied 2 lines to the tmux buffer and the terminal (OSC 52, unconfirmed)");
         let notice = copy(text(), vec![failing], ClipboardOutcome::Offered).await;
         assert!(notice.text.contains("unconfirmed") && !notice.hint.is_empty(), "{notice:?}");
         assert_eq!(copy(text(), vec![missing], ClipboardOutcome::TooLong).await.level, Level::Warning);

@@ -61,27 +61,26 @@ fn one(path: &Path, origin: CommandOrigin) -> Result<OwnCommand, Problem> {
     let odd = |line, text: &str, fix: &str| Problem { path: path.to_owned(), line, text: text.into(), fix: fix.into() };
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     if !command::is_name(&name) {
-        let fix = "Name the file in small letters, digits, - and _.";
-        return Err(odd(None, "This name cannot be a command.", fix));
+        let fix = "Use lowercase letters, digits, - and _ in the file name.";
+        return Err(odd(None, "Not a valid command name.", fix));
     }
     if Slash::ALL.iter().any(|slash| slash.word() == name) {
-        return Err(odd(None, &format!("/{name} is a command of lisle."), "Give the file another name."));
+        return Err(odd(None, &format!("/{name} is a built-in command."), "Rename the file."));
     }
     // A link could lead to any file of the machine, and its text would be sent.
     let meta = fs::symlink_metadata(path)
-        .map_err(|error| odd(None, &format!("The file could not be read: {error}."), "Check its owner and rights."))?;
+        .map_err(|error| odd(None, &format!("Can't read the file: {error}."), "Check its owner and permissions."))?;
     if !meta.is_file() && origin == CommandOrigin::Repository {
-        return Err(odd(None, "A command of a repository is a file, not a link.", "Put the file itself there."));
+        return Err(odd(None, "A repository command can't be a symlink.", "Use a regular file."));
     }
     if meta.len() > LONGEST {
-        return Err(odd(None, "The file is too long for a command.", "Keep it under 256 KB."));
+        return Err(odd(None, "File too long for a command.", "Keep it under 256 KB."));
     }
     let whole = fs::read_to_string(path).map_err(|error| {
-        odd(None, &format!("The file could not be read: {error}."), "Save it as UTF-8, and check its rights.")
+        odd(None, &format!("Can't read the file: {error}."), "Save it as UTF-8, and check its permissions.")
     })?;
-    let written = command::read(&whole).map_err(|(line, why)| {
-        odd(Some(line), &format!("The command /{name} cannot be used: {why}."), "Correct it.")
-    })?;
+    let written = command::read(&whole)
+        .map_err(|(line, why)| odd(Some(line), &format!("Can't use the command /{name}: {why}."), "Fix it."))?;
     let mut hash = String::new();
     for byte in Sha256::digest(whole.as_bytes()) {
         let _ = write!(hash, "{byte:02x}");
@@ -129,7 +128,7 @@ mod tests {
         assert!(commands.iter().all(|own| own.hash.len() == 64));
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(told.len(), 4, "{told:?}");
-        for word in ["new is a command of lisle", "cannot be a command", "not a link", "name: value"] {
+        for word in ["new is a built-in command", "Not a valid command name", "can't be a symlink", "name: value"] {
             assert!(told.iter().any(|told| told.contains(word)), "{word}: {told:?}");
         }
     }

@@ -66,15 +66,15 @@ fn folders(bootstrap: &Bootstrap) -> Vec<Finding> {
             Ok(()) => Finding::ok(about, folder.display().to_string()),
             Err(why) => Finding::broken(
                 about,
-                format!("{} cannot be written ({why})", folder.display()),
-                "Check its owner and rights, or set LISLE_HOME to another folder",
+                format!("can't write {} ({why})", folder.display()),
+                "Check its owner and permissions, or set LISLE_HOME to another folder",
             ),
         })
         .collect();
     let cwd = bootstrap.cwd();
     out.push(match takes_a_file(cwd) {
         Ok(()) => Finding::ok("directory", cwd.display().to_string()),
-        Err(why) => Finding::warn("directory", format!("{} cannot be written ({why})", cwd.display()), "Use --cwd DIR"),
+        Err(why) => Finding::warn("directory", format!("can't write {} ({why})", cwd.display()), "Use --cwd DIR"),
     });
     out
 }
@@ -87,7 +87,7 @@ fn store(bootstrap: &Bootstrap) -> Finding {
         Some(count) => format!("{count} in the cache"),
         None => "no cache yet".to_owned(),
     };
-    let foreign = if bootstrap.store.is_foreign() { ", made by another program" } else { "" };
+    let foreign = if bootstrap.store.is_foreign() { ", created by another program" } else { "" };
     let says = format!(
         "{} ({}): {}, {cached}{foreign}",
         bootstrap.store.workspace_name(),
@@ -95,7 +95,7 @@ fn store(bootstrap: &Bootstrap) -> Finding {
         count(listing.sessions.len(), "session", "sessions")
     );
     if odd > 0 {
-        return Finding::warn("workspace", format!("{says}; {odd} of them odd"), "Run lisle sessions verify");
+        return Finding::warn("workspace", format!("{says}; {odd} with problems"), "Run lisle sessions verify");
     }
     match listing.notices.first() {
         Some(notice) => Finding::warn("workspace", format!("{says}; {}", notice.text), notice.hint.clone()),
@@ -125,14 +125,14 @@ fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
         .map(|size| format!("{}x{}", size.ws_col, size.ws_row))
         .unwrap_or_else(|_| "not a terminal".to_owned());
     let colors = match renderer::colors(env) {
-        crate::theme::Colors::True => "16 million colours",
-        crate::theme::Colors::C256 => "256 colours",
-        crate::theme::Colors::C16 => "16 colours",
-        crate::theme::Colors::None => "no colours",
+        crate::theme::Colors::True => "true color",
+        crate::theme::Colors::C256 => "256 colors",
+        crate::theme::Colors::C16 => "16 colors",
+        crate::theme::Colors::None => "no colors",
     };
     let says = format!("TERM={term}, {colors}, {size}{around}");
     if term.is_empty() || term == "dumb" {
-        return Finding::warn("terminal", says, "lisle's screen needs a terminal; `lisle run` works without");
+        return Finding::warn("terminal", says, "Full screen needs a terminal; use `lisle run` without one");
     }
     Finding::ok("terminal", says)
 }
@@ -142,7 +142,7 @@ fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
         crate::ui::glyphs::GlyphSet::Unicode => Finding::ok("characters", "UTF-8"),
         crate::ui::glyphs::GlyphSet::Ascii => Finding::warn(
             "characters",
-            "ASCII signs, because the locale is not UTF-8 or the terminal is the console",
+            "ASCII: the locale is not UTF-8, or this is the Linux console",
             "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",
         ),
     }
@@ -159,7 +159,7 @@ fn tmux(env: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
         .output();
     match asked {
         Ok(said) if said.status.success() => tmux_says(&String::from_utf8_lossy(&said.stdout)),
-        _ => vec![Finding::warn("tmux", "does not answer", "Look at `tmux display-message -p hello`")],
+        _ => vec![Finding::warn("tmux", "no response", "Try `tmux display-message -p hello`")],
     }
 }
 
@@ -173,21 +173,21 @@ fn tmux_says(said: &str) -> Vec<Finding> {
     let on = |word: &str| matches!(word.trim(), "1" | "on");
     let mut out = Vec::new();
     if on(control) {
-        let says = "in control mode (-CC): the terminal draws its panes by itself, which breaks full screens";
+        let says = "control mode (-CC) breaks full-screen programs";
         out.push(Finding::warn("tmux", says, "Attach without -CC, or use lisle --linear"));
     }
     if on(focus) {
-        out.extend(out.is_empty().then(|| Finding::ok("tmux", "tells where you look")));
+        out.extend(out.is_empty().then(|| Finding::ok("tmux", "reports focus")));
     } else {
-        let says = "focus-events is off: lisle never knows that you look elsewhere, so it does not call you";
+        let says = "focus-events is off: no notifications while you are in another window";
         out.push(Finding::warn("tmux", says, "Add `set -g focus-events on` to tmux.conf"));
     }
     if let Some(wait) = escape.parse::<u32>().ok().filter(|wait| *wait > ESCAPE_TIME) {
-        let says = format!("escape-time is {wait}: Esc arrives {wait} ms late");
+        let says = format!("escape-time is {wait}: Esc is delayed by {wait} ms");
         out.push(Finding::warn("tmux", says, "Add `set -s escape-time 10` to tmux.conf"));
     }
     if keys == "off" {
-        let says = "extended-keys is off: Shift+Enter and Ctrl+Backspace look like Enter and Backspace";
+        let says = "extended-keys is off: Shift+Enter and Ctrl+Backspace arrive as Enter and Backspace";
         out.push(Finding::warn("tmux", says, "Add `set -s extended-keys on` to tmux.conf"));
     }
     out
@@ -202,11 +202,11 @@ fn pictures(env: &dyn Fn(&str) -> Option<String>, bootstrap: &Bootstrap) -> Find
 
 fn drawn(choice: &way::Choice, never_asked: bool) -> Finding {
     let says = match choice.way {
-        Some(way) => format!("drawn in the conversation by {}: {}", way.name(), choice.why),
-        None if never_asked => format!("described, not drawn: {} (known once lisle ran in this terminal)", choice.why),
-        None => format!("described, not drawn: {}", choice.why),
+        Some(way) => format!("shown inline with {}: {}", way.name(), choice.why),
+        None if never_asked => format!("not shown inline: {} (detected on the first run in this terminal)", choice.why),
+        None => format!("not shown inline: {}", choice.why),
     };
-    Finding::ok("pictures", says)
+    Finding::ok("images", says)
 }
 
 fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Finding {
@@ -220,12 +220,12 @@ fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Finding {
         if find(program).is_some() { ways.push((*program).to_owned()) } else { missing.push(*program) }
     }
     if clipboard::hears(env) {
-        ways.push("the terminal itself (OSC 52, unconfirmed)".to_owned());
+        ways.push("terminal (OSC 52, unconfirmed)".to_owned());
     } else if ways.is_empty() {
-        let says = "none: this terminal lets no program use it (OSC 52)";
-        return Finding::warn("clipboard", says, "Install wl-copy or xclip, or work in tmux");
+        let says = "none: this terminal blocks OSC 52";
+        return Finding::warn("clipboard", says, "Install wl-copy or xclip, or use tmux");
     }
-    let says = format!("tried in this order: {}", ways.join(", "));
+    let says = format!("in this order: {}", ways.join(", "));
     if missing.is_empty() {
         Finding::ok("clipboard", says)
     } else {
@@ -237,16 +237,16 @@ fn programs() -> Vec<Finding> {
     let shown = |path: PathBuf| path.display().to_string();
     let mut out = Vec::new();
     for (name, needed) in [
-        ("bash", "Commands run in /bin/sh, and none counts as read-only"),
-        ("git", "Worktrees cannot be made"),
+        ("bash", "Commands run in /bin/sh; none counts as read-only"),
+        ("git", "No worktrees"),
         ("rg", ""),
         ("fd", ""),
         ("jq", ""),
     ] {
         out.push(match (find(name), needed) {
             (Some(path), _) => Finding::ok(name, shown(path)),
-            (None, "") => Finding::ok(name, "not there; lisle does not need it, agents like it"),
-            (None, why) => Finding::warn(name, "not there", format!("{why}; install {name}")),
+            (None, "") => Finding::ok(name, "not installed (optional; agents use it)"),
+            (None, why) => Finding::warn(name, "not installed", format!("{why}; install {name}")),
         });
     }
     out
@@ -270,16 +270,16 @@ fn connections(bootstrap: &Bootstrap) -> Vec<Finding> {
         .map(|info| {
             let name = format!("{} ({})", info.name, info.provider);
             match (info.missing, info.offered) {
-                (None, false) => Finding::ok("connection", format!("{name}: can be used")),
-                (None, true) => Finding::ok("connection", format!("{name}: found, not chosen yet")),
-                (Some(why), _) => Finding::warn("connection", format!("{name}: cannot be used"), why),
+                (None, false) => Finding::ok("connection", format!("{name}: ready")),
+                (None, true) => Finding::ok("connection", format!("{name}: found, not in use")),
+                (Some(why), _) => Finding::warn("connection", format!("{name}: not usable"), why),
             }
         })
         .collect();
     if let Err(why) = usable {
         // The line says already that none was chosen.
-        let why = why.strip_prefix("no connection was chosen, ").map_or(why.clone(), str::to_owned);
-        out.push(Finding::warn("connection", "none is chosen", why));
+        let why = why.strip_prefix("no connection chosen, ").map_or(why.clone(), str::to_owned);
+        out.push(Finding::warn("connection", "none chosen", why));
     }
     out
 }
@@ -317,10 +317,10 @@ mod tests {
             let env = move |name: &str| (name == "TERM").then(|| term.to_owned());
             drawn(&way::choose(crate::config::settings::Pictures::Auto, &env, &able), able == Able::default()).says
         };
-        assert_eq!(choose("foot", able), "drawn in the conversation by sixel: the terminal answered that it has it");
+        assert_eq!(choose("foot", able), "shown inline with sixel: reported by the terminal");
         let between = choose("tmux-256color", able);
-        assert!(between.starts_with("described, not drawn: tmux") && !between.contains("once"), "{between}");
-        assert!(choose("xterm", Able::default()).ends_with("(known once lisle ran in this terminal)"));
+        assert!(between.starts_with("not shown inline: tmux") && !between.contains("once"), "{between}");
+        assert!(choose("xterm", Able::default()).ends_with("(detected on the first run in this terminal)"));
     }
 
     #[test]

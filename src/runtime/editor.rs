@@ -14,7 +14,7 @@ use tokio::process::Command;
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
     /// The file for the editor.
-    #[error("the text could not be handed to the editor in {path}: {source}")]
+    #[error("can't write the editor's file {path}: {source}")]
     File {
         /// File.
         path: PathBuf,
@@ -23,7 +23,7 @@ pub enum EditError {
         source: io::Error,
     },
     /// The editor did not start.
-    #[error("the editor {editor:?} did not start: {source}; set $EDITOR to one that is installed")]
+    #[error("can't start editor {editor:?}: {source}; set $EDITOR to an installed editor")]
     Start {
         /// Editor command that was tried.
         editor: String,
@@ -32,7 +32,7 @@ pub enum EditError {
         source: io::Error,
     },
     /// The editor ended with an error, which says that the text is not wanted (`:cq` in vim).
-    #[error("the editor {editor:?} ended with {status}; the text was left as it was")]
+    #[error("editor {editor:?} exited with {status}; text unchanged")]
     Refused {
         /// Editor command that ran.
         editor: String,

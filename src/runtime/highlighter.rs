@@ -28,7 +28,7 @@ pub(super) fn start(tell: Events) -> Highlighter {
         }
     });
     if let Err(error) = thread {
-        tracing::warn!("code cannot be coloured: {error}");
+        tracing::warn!("can't highlight code: {error}");
     }
     highlighter
 }

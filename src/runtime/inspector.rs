@@ -51,8 +51,8 @@ impl Inspector {
     #[must_use]
     pub fn greeting() -> Vec<String> {
         vec![
-            "Press keys to see what the terminal sends and what lisle does with them.".to_owned(),
-            "Ctrl+C twice or q twice ends this.".to_owned(),
+            "Press keys to see what the terminal sends and how lisle handles it.".to_owned(),
+            "Ctrl+C twice or q twice to quit.".to_owned(),
             String::new(),
         ]
     }
@@ -73,7 +73,7 @@ impl Inspector {
                 }
                 None => {
                     let code = clean_line(&format!("{:?}", event.code)).into_owned();
-                    lines.push(format!("key     {code}: lisle has no name for it and does nothing"));
+                    lines.push(format!("key     {code}: unknown, ignored"));
                 }
             },
             Input::Typed(events) => {
@@ -83,8 +83,8 @@ impl Inspector {
                 let what = clean_line(&format!("{:?}", event.kind)).into_owned();
                 lines.push(format!("mouse   {what} at column {}, row {}", event.column + 1, event.row + 1));
             }
-            Input::Focus(true) => lines.push("focus   the terminal has it".to_owned()),
-            Input::Focus(false) => lines.push("focus   the terminal lost it".to_owned()),
+            Input::Focus(true) => lines.push("focus   gained".to_owned()),
+            Input::Focus(false) => lines.push("focus   lost".to_owned()),
             Input::Paste(text) => {
                 let shown: String = clean_line(text).chars().take(60).collect();
                 lines.push(format!("paste   {} characters: {shown}", text.chars().count()));
@@ -100,7 +100,7 @@ impl Inspector {
         let chord: Vec<Key> = self.pending.iter().copied().chain([key]).collect();
         lines.push(format!("key     {}", chord_name(&chord)));
         if let Some(c) = key.printable().filter(|_| self.pending.is_empty()) {
-            lines.push(format!("types   {c}   where a text is written"));
+            lines.push(format!("types   {c}   in text fields"));
         }
         let mut found: Vec<(String, Vec<&str>)> = Vec::new();
         let mut begins = false;
@@ -109,7 +109,7 @@ impl Inspector {
                 Fed::Action(action) => format!("{}  {}", action.name(), action.description()),
                 Fed::Pending => {
                     begins = true;
-                    "begins a chord".to_owned()
+                    "starts a chord".to_owned()
                 }
                 Fed::None => continue,
             };
@@ -119,7 +119,7 @@ impl Inspector {
             }
         }
         if found.is_empty() {
-            lines.push("does    nothing in any place".to_owned());
+            lines.push("does    nothing".to_owned());
         }
         for (does, places) in found {
             lines.push(format!("does    {does}   in {}", places.join(", ")));
@@ -160,32 +160,32 @@ fn named(bytes: &[u8]) -> String {
 
 fn answered(answer: TerminalAnswer) -> String {
     match answer {
-        TerminalAnswer::KittyKeyboard => "it speaks the kitty keyboard protocol, which is used".to_owned(),
+        TerminalAnswer::KittyKeyboard => "kitty keyboard protocol: yes, in use".to_owned(),
         TerminalAnswer::Mode { number: 2026, usable } => format!("synchronized output: {}", yes(usable)),
-        TerminalAnswer::Mode { number: 2031, usable } => format!("tells when light and dark change: {}", yes(usable)),
+        TerminalAnswer::Mode { number: 2031, usable } => format!("reports light/dark changes: {}", yes(usable)),
         TerminalAnswer::Mode { number, usable } => format!("mode {number}: {}", yes(usable)),
         TerminalAnswer::Background(rgb) => {
             format!(
-                "its background is #{:02x}{:02x}{:02x}, {}",
+                "background: #{:02x}{:02x}{:02x}, {}",
                 rgb.0,
                 rgb.1,
                 rgb.2,
                 if rgb.is_light() { "light" } else { "dark" }
             )
         }
-        TerminalAnswer::Graphics => "it takes pictures by kitty's graphics protocol".to_owned(),
-        TerminalAnswer::Sixel => "it takes pictures as sixels".to_owned(),
-        TerminalAnswer::Program(program) => format!("it is called {program:?}"),
-        TerminalAnswer::Cell { width, height } => format!("a character has {width} by {height} pixels"),
+        TerminalAnswer::Graphics => "images: kitty graphics protocol".to_owned(),
+        TerminalAnswer::Sixel => "images: sixel".to_owned(),
+        TerminalAnswer::Program(program) => format!("name: {program:?}"),
+        TerminalAnswer::Cell { width, height } => format!("cell size: {width} by {height} pixels"),
         TerminalAnswer::Ambiguous { wide } => {
-            format!("signs of ambiguous width take {}", if wide { "two cells" } else { "one cell" })
+            format!("ambiguous-width characters: {}", if wide { "two cells" } else { "one cell" })
         }
         TerminalAnswer::Family { joined } => {
-            format!("joined signs (a family) are drawn {}", if joined { "as one" } else { "one by one" })
+            format!("joined emoji (a family): {}", if joined { "as one" } else { "one by one" })
         }
-        TerminalAnswer::Attributes => "that was all it says of itself".to_owned(),
-        TerminalAnswer::Status => "it is well".to_owned(),
-        TerminalAnswer::ColoursChanged => "light and dark changed".to_owned(),
+        TerminalAnswer::Attributes => "end of terminal replies".to_owned(),
+        TerminalAnswer::Status => "status OK".to_owned(),
+        TerminalAnswer::ColoursChanged => "light/dark changed".to_owned(),
     }
 }
 
@@ -339,17 +339,17 @@ mod tests {
         assert_eq!(then, Then::On);
         let (space, _) = shown(&mut inspector, b"\0");
         assert!(
-            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("nothing in any place"),
+            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("does    nothing"),
             "{space}"
         );
         let (odd, _) = shown(&mut inspector, b"\x1b[24;5~");
-        assert!(odd.contains("key     ctrl+f12\ndoes    nothing in any place"), "{odd}");
+        assert!(odd.contains("key     ctrl+f12\ndoes    nothing"), "{odd}");
     }
 
     #[test]
     fn chords_are_followed() {
         let mut inspector = inspector();
-        assert!(shown(&mut inspector, b"\x18").0.contains("does    begins a chord   in global"));
+        assert!(shown(&mut inspector, b"\x18").0.contains("does    starts a chord   in global"));
         let (m, _) = shown(&mut inspector, b"m");
         assert!(m.contains("key     ctrl+x m\ndoes    mode.next"), "{m}");
         assert!(!m.contains("types"), "{m}");
@@ -375,6 +375,6 @@ mod tests {
         assert!(!paste.replace('\n', "").contains(char::is_control), "{paste:?}");
         assert!(paste.contains("paste"), "{paste}");
         let (focus, _) = shown(&mut inspector, b"\x1b[O");
-        assert!(focus.contains("lost it"), "{focus}");
+        assert!(focus.contains("focus   lost"), "{focus}");
     }
 }

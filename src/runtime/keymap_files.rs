@@ -19,15 +19,15 @@ pub fn keymap(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> keymap::Tab
     let known = || keymap::names().collect::<Vec<_>>().join(", ");
     let mut style = embedded(name);
     if style.is_none() && name != keymap::GROUND && !file.exists() {
-        let text = format!("There is no keymap {name:?}.");
-        let fix = format!("Make this file, or set ui.keymap in config.toml to one of {}.", known());
+        let text = format!("No keymap {name:?}.");
+        let fix = format!("Create this file, or set ui.keymap in config.toml to one of {}.", known());
         problems.push(Problem { path: file.clone(), line: None, text, fix });
     }
     if let Some((base, line)) = own.as_deref().and_then(keymap::inherits) {
         style = embedded(&base);
         if style.is_none() && base != keymap::GROUND {
-            let text = format!("It inherits {base:?}, and there is no such keymap.");
-            let fix = format!("The keymaps that can be inherited are {}.", known());
+            let text = format!("Inherits {base:?}, which doesn't exist.");
+            let fix = format!("Inherit one of {}.", known());
             problems.push(Problem { path: file.clone(), line: Some(line), text, fix });
         }
     }

@@ -135,11 +135,11 @@ impl Keys for Opener {
         let why = match (refused, &one.missing) {
             (Some(refused), _) => refused.to_owned(),
             // How else a key could be given is of no use while it can be given here.
-            (None, Some(missing)) if missing.starts_with(NO_KEY) => "There is no key for it yet.".to_owned(),
-            (None, Some(missing)) => format!("The connection cannot be used: {missing}."),
+            (None, Some(missing)) if missing.starts_with(NO_KEY) => "No key yet.".to_owned(),
+            (None, Some(missing)) => format!("Connection not usable: {missing}."),
             (None, None) => match &one.key_from {
-                Some(from) => format!("It has a key ({}). The new one is used in its place.", from.words()),
-                None => "It has no key.".to_owned(),
+                Some(from) => format!("The new key replaces the current one ({}).", from.words()),
+                None => "No key yet.".to_owned(),
             },
         };
         let stored = self.paths.credentials_file().display().to_string();
@@ -148,7 +148,7 @@ impl Keys for Opener {
 
     fn stand_in(&self, named: &ConnectionName, answers: &ConnectionName) -> Result<(), String> {
         config::connections::remember_stand_in(&self.paths, named, answers).map_err(|error| {
-            format!("That {answers} answers for {named} was not kept in {}: {error}.", self.paths.state.display())
+            format!("Can't save {answers} as the substitute for {named} in {}: {error}.", self.paths.state.display())
         })
     }
 
@@ -162,14 +162,14 @@ impl Keys for Opener {
         let file = self.paths.credentials_file();
         let known = self.all.lock().unwrap_or_else(PoisonError::into_inner).with_or_without_key(connection);
         if known.is_none() {
-            return Err(format!("There is no connection {connection}, so its key was not stored."));
+            return Err(format!("Key not stored: no connection {connection}."));
         }
         config::credentials::store(&file, connection, Some(key.reveal()))
-            .map_err(|error| format!("The key was not stored: {error}."))?;
+            .map_err(|error| format!("Key not stored: {error}."))?;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let default = all.default.clone();
         let Some(one) = all.give_key(connection, key) else {
-            return Err(format!("There is no connection {connection}."));
+            return Err(format!("No connection {connection}."));
         };
         Ok(self.open(one, default.as_ref()))
     }
@@ -245,7 +245,7 @@ mod tests {
         let work = ConnectionName::new("work");
         let wanted = opener.wanted(&work, None).unwrap();
         assert_eq!((wanted.host.as_str(), wanted.stored.contains("credentials")), ("https://a.test:8443", true));
-        assert_eq!(wanted.why, "There is no key for it yet.");
+        assert_eq!(wanted.why, "No key yet.");
         let key = Key::new("sk-unique-1").unwrap();
         let (info, provider) = opener.store(&work, &key).unwrap();
         assert!(info.missing.is_none() && provider.is_some());

@@ -54,9 +54,9 @@ pub async fn fetch(env: &(dyn Fn(&str) -> Option<String> + Sync), parent: &Path)
     if ways.is_empty() {
         let ssh = env("SSH_CONNECTION").is_some_and(|value| !value.is_empty());
         return Err(if ssh {
-            "The clipboard of your own machine cannot be read over SSH. Copy the file here, then /attach it.".to_owned()
+            "Can't read your local clipboard over SSH. Copy the file here, then /attach it".to_owned()
         } else {
-            "There is no clipboard to read here: neither WAYLAND_DISPLAY nor DISPLAY is set.".to_owned()
+            "No clipboard: WAYLAND_DISPLAY and DISPLAY are not set".to_owned()
         });
     }
     let mut programs: Vec<&str> = Vec::new();
@@ -68,23 +68,23 @@ pub async fn fetch(env: &(dyn Fn(&str) -> Option<String> + Sync), parent: &Path)
                 programs.extend(command.first());
                 let bytes = if *gives == Gives::Script { unscripted(&bytes).unwrap_or_default() } else { bytes };
                 if let Some(ending) = ending(&bytes) {
-                    return lay(parent, ending, &bytes).map_err(|e| format!("The picture could not be kept: {e}."));
+                    return lay(parent, ending, &bytes).map_err(|e| format!("Can't save the image: {e}"));
                 }
             }
         }
     }
     Err(if programs.is_empty() {
         let first = ways.first().and_then(|(_, command)| command.first()).unwrap_or(&"xclip");
-        format!("To read pictures from the clipboard, install {first}.")
+        format!("Install {first} to read images from the clipboard")
     } else {
-        "There is no picture on the clipboard.".to_owned()
+        "No image on the clipboard".to_owned()
     })
 }
 
 /// Removes what [`fetch`] made.
 pub fn discard(file: &Path) {
     if let Err(error) = file.parent().map_or(Ok(()), std::fs::remove_dir_all) {
-        tracing::warn!(%error, "the picture {} stays", file.display());
+        tracing::warn!(%error, "the image {} stays", file.display());
     }
 }
 

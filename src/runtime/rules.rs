@@ -158,7 +158,7 @@ impl RuleBook for RuleFiles {
                 }
                 String::new()
             }
-            TrustWhat::Workspace => return Err(format!("{} is not this workspace.", request.path.display())),
+            TrustWhat::Workspace => return Err(format!("Not this workspace: {}", request.path.display())),
             TrustWhat::Repository => match rules::read(&request.path) {
                 Some(found) if !found.hash.is_empty() && found.hash == request.hash => found.text,
                 _ => return Err(changed(&request.path)),
@@ -173,7 +173,7 @@ impl RuleBook for RuleFiles {
 }
 
 fn changed(path: &Path) -> String {
-    format!("{} is not what was shown any more, so it is not trusted. Look at it again.", path.display())
+    format!("Not trusted: {} changed since it was shown. Review it again.", path.display())
 }
 
 #[cfg(test)]
@@ -226,7 +226,7 @@ mod tests {
         // What was shown is what is trusted, and nothing else.
         write(&ground, "repo/.lisle/permissions.json", &BOTH.replace("make", "evil"));
         let error = files.trust(&asked).unwrap_err();
-        assert!(error.contains("not what was shown"), "{error}");
+        assert!(error.contains("changed since it was shown"), "{error}");
         write(&ground, "repo/.lisle/permissions.json", BOTH);
         files.trust(&asked).unwrap();
         let book = files.read(&cwd);
@@ -274,6 +274,6 @@ mod tests {
         let files = files(&ground, false);
         write(&ground, "config/permissions.json", "{ no");
         let book = files.read(&ground.root);
-        assert!(book.problems[0].to_string().contains("config/permissions.json:1: This is not JSON"));
+        assert!(book.problems[0].to_string().contains("config/permissions.json:1: Not valid JSON"));
     }
 }

@@ -101,19 +101,19 @@ impl Bootstrap {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
             anyhow::ensure!(
                 connections.find(name).is_some(),
-                "there is no connection \"{name}\". There are: {}. More can be added to {}",
+                "no connection \"{name}\". Available: {}. Add more in {}",
                 known.join(", "),
                 paths.config_file().display()
             );
             connections.choose(name);
         }
         let here = std::env::current_dir()
-            .context("the current directory is gone. Change to one that exists, or use --cwd")?;
+            .context("the current directory no longer exists. Change to another, or use --cwd")?;
         let cwd = match &wanted.cwd {
             Some(dir) => here.join(dir),
             None => here.clone(),
         };
-        let cwd = cwd.canonicalize().with_context(|| format!("--cwd {} cannot be used", cwd.display()))?;
+        let cwd = cwd.canonicalize().with_context(|| format!("can't use --cwd {}", cwd.display()))?;
         let ours = paths.data.join("workspaces");
         let places = Workspaces { ours: ours.clone(), state: paths.state.clone(), current: PathBuf::new() };
         let last = || wanted.last_workspace.then(|| places.last()).flatten();
@@ -130,12 +130,11 @@ impl Bootstrap {
         // Before any command runs.
         let finished = crate::tools::protected_files::interrupted::finish_in(paths.data.join("unfinished"));
         if !finished.is_empty() {
-            let text = "files that configure or run code, which a command had made or changed, were put back at this start, \
-                since lisle was ended before: ";
+            let text = "restored at startup, because lisle was killed earlier: files that configure or run code, \
+             changed by a command: ";
             problems.push(Problem::whole(&cwd, format!("{text}{}", finished.join("; ")), ""));
         }
-        let runner =
-            std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
+        let runner = std::env::current_exe().context("can't find lisle's own executable, needed to start commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
     }
 
@@ -188,14 +187,14 @@ impl Bootstrap {
             let found: Vec<&str> =
                 self.connections.all.iter().filter(|one| one.offered).map(|one| one.name.as_str()).collect();
             let found = if found.is_empty() {
-                format!("none was found either. Add one to {}", self.paths.config_file().display())
+                format!("none found. Add one to {}", self.paths.config_file().display())
             } else {
-                format!("but found: {}. Use one with --connection NAME", found.join(", "))
+                format!("found: {}. Use one with --connection NAME", found.join(", "))
             };
-            return Err(format!("no connection was chosen, {found}, or try the built-in one with --connection demo."));
+            return Err(format!("no connection chosen, {found}, or try the demo with --connection demo."));
         };
         match self.connections.find(name).and_then(|one| one.missing.as_ref()) {
-            Some(why) => Err(format!("the connection {name} cannot be used: {why}")),
+            Some(why) => Err(format!("can't use connection {name}: {why}")),
             None => Ok(()),
         }
     }
@@ -256,7 +255,7 @@ impl Bootstrap {
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
-                    tracing::warn!(%error, "the chosen connection was not remembered");
+                    tracing::warn!(%error, "can't save the chosen connection");
                 }
             }),
         }

@@ -48,7 +48,7 @@ pub async fn app(
         bootstrap = Arc::new(bootstrap.moved(folder)?);
         let workspaces = bootstrap.workspaces();
         if let Err(error) = workspaces.remember(&workspaces.current) {
-            tracing::warn!(%error, "the workspace is not remembered for the next start");
+            tracing::warn!(%error, "can't save the workspace for the next start");
         }
     }
 }
@@ -170,8 +170,8 @@ fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> 
 fn offers(bootstrap: &Bootstrap) -> Option<Notice> {
     let found = bootstrap.offered();
     let first = found.first()?;
-    let text = format!("Found {}: nothing is sent there before you choose it.", found.join(", "));
-    Some(Notice::new(Level::Info, text).hint(format!("/model chooses it, or start with --connection {first}.")))
+    let text = format!("Found {}; nothing is sent until you choose it.", found.join(", "));
+    Some(Notice::new(Level::Info, text).hint(format!("/model to choose it, or start with --connection {first}")))
 }
 
 fn recall(file: &Path) -> Option<String> {
@@ -186,6 +186,5 @@ fn remember(file: &Path, name: &str) -> Result<(), String> {
         }
         std::fs::write(file, name)
     };
-    write()
-        .map_err(|error| format!("The theme is used but not kept: {} could not be written: {error}.", file.display()))
+    write().map_err(|error| format!("Theme not saved: can't write {}: {error}.", file.display()))
 }

@@ -21,20 +21,16 @@ use std::time::{Duration, Instant};
 #[derive(Debug, thiserror::Error)]
 pub enum TtyError {
     /// Output goes to a file or a pipe.
-    #[error(
-        "lisle needs a terminal, but its output is not one; run it in a terminal without redirecting its output, or with --linear"
-    )]
+    #[error("output is not a terminal; don't redirect it, or use --linear")]
     NotATerminal,
     /// No input to read keys from.
-    #[error("lisle needs a terminal to read keys from, but its input is not one and there is no /dev/tty: {0}")]
+    #[error("input is not a terminal and /dev/tty is not available: {0}")]
     NoKeys(#[source] io::Error),
     /// The terminal cannot do what a full screen needs.
-    #[error(
-        "lisle needs a terminal that can move its cursor, but TERM is {0:?}; set TERM to what your terminal is, or use --linear"
-    )]
+    #[error("TERM={0:?} can't move the cursor; set TERM to your terminal's type, or use --linear")]
     Dumb(String),
     /// The terminal refused.
-    #[error("the terminal could not be set up: {0}")]
+    #[error("can't set up the terminal: {0}")]
     Refused(#[source] io::Error),
 }
 

@@ -16,7 +16,7 @@ const SHOWN: [&str; 7] = ["png", "jpg", "jpeg", "gif", "webp", "bmp", "pdf"];
 pub async fn view(file: &Attachment, env: &(dyn Fn(&str) -> Option<String> + Sync)) -> Result<Option<String>, String> {
     let path = file.path.as_path();
     if path.as_os_str().is_empty() {
-        return Err(format!("The session keeps no copy of {}.", file.name));
+        return Err(format!("No copy of {} in this session", file.name));
     }
     match (&file.text, file.kind) {
         (Some(text), _) => read(text).await.map(Some),
@@ -26,10 +26,10 @@ pub async fn view(file: &Attachment, env: &(dyn Fn(&str) -> Option<String> + Syn
 }
 
 async fn read(path: &Path) -> Result<String, String> {
-    let told = |why: String| format!("{} cannot be read: {why}.", path.display());
+    let told = |why: String| format!("Can't read {}: {why}", path.display());
     let facts = tokio::fs::metadata(path).await.map_err(|error| told(error.to_string()))?;
     if !facts.is_file() || facts.len() > LARGEST {
-        return Err(told("it is no file that goes along with messages".to_owned()));
+        return Err(told("not an attachment type".to_owned()));
     }
     let bytes = tokio::fs::read(path).await.map_err(|error| told(error.to_string()))?;
     Ok(clean(&String::from_utf8_lossy(&bytes)).into_owned())
@@ -46,15 +46,15 @@ fn opener(env: &dyn Fn(&str) -> Option<String>, mac: bool) -> Option<&'static st
 
 async fn desktop(path: &Path, env: &(dyn Fn(&str) -> Option<String> + Sync)) -> Result<(), String> {
     let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase).unwrap_or_default();
-    let lies = format!("It lies in {}.", path.display());
+    let lies = format!("File: {}", path.display());
     if !SHOWN.contains(&ending.as_str()) {
-        return Err(format!("Such a file is not opened from here. {lies}"));
+        return Err(format!("Can't open this file type here. {lies}"));
     }
     if !tokio::fs::metadata(path).await.is_ok_and(|facts| facts.is_file()) {
-        return Err(format!("{} is not there any more.", path.display()));
+        return Err(format!("{} no longer exists", path.display()));
     }
     let Some(opener) = opener(env, cfg!(target_os = "macos")) else {
-        return Err(format!("There is no desktop here to show it. {lies}"));
+        return Err(format!("No desktop to open it. {lies}"));
     };
     let mut child = Command::new(opener)
         .arg(path)
@@ -62,10 +62,10 @@ async fn desktop(path: &Path, env: &(dyn Fn(&str) -> Option<String> + Sync)) -> 
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| format!("{opener} did not start: {error}. {lies}"))?;
+        .map_err(|error| format!("Can't start {opener}: {error}. {lies}"))?;
     match child.wait().await {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{opener} ended with {status}. {lies}")),
+        Ok(status) => Err(format!("{opener} exited with {status}. {lies}")),
         Err(error) => Err(format!("{opener} was lost: {error}. {lies}")),
     }
 }
@@ -87,20 +87,20 @@ mod tests {
         let none = |_: &str| None;
         assert_eq!(view(&file(&path, AttachmentKind::Text), &none).await, Ok(Some("one two".to_owned())));
         let folder = view(&file(dir.path(), AttachmentKind::Text), &none).await.unwrap_err();
-        assert!(folder.contains("no file"), "{folder}");
+        assert!(folder.contains("not an attachment"), "{folder}");
         // What a session's file calls a picture is one by its ending, too.
         let desktop = |name: &str| (name == "DISPLAY").then(|| ":9".to_owned());
         let path = dir.path().join("evil.desktop");
         std::fs::write(&path, "[Desktop Entry]").unwrap();
         let refused = view(&file(&path, AttachmentKind::Image), &desktop).await.unwrap_err();
-        assert!(refused.starts_with("Such a file is not opened") && refused.contains("evil.desktop"), "{refused}");
+        assert!(refused.starts_with("Can't open this file type") && refused.contains("evil.desktop"), "{refused}");
         // Without a desktop its path is shown.
         let path = dir.path().join("a.png");
         std::fs::write(&path, "x").unwrap();
         let told = view(&file(&path, AttachmentKind::Image), &none).await.unwrap_err();
-        assert!(told.contains("no desktop") && told.contains("a.png"), "{told}");
+        assert!(told.contains("No desktop") && told.contains("a.png"), "{told}");
         let kept_none = view(&file(Path::new(""), AttachmentKind::Image), &none).await.unwrap_err();
-        assert!(kept_none.contains("no copy"), "{kept_none}");
+        assert!(kept_none.contains("No copy"), "{kept_none}");
     }
 
     #[test]

@@ -71,32 +71,29 @@ impl Workspaces {
         } else if is_name(written) {
             self.ours.join(written)
         } else {
-            let text = format!("{:?} is no name for a workspace.", clean_line(written));
-            return Err(format!("{text} Letters, digits, blanks, - and _ can be in it; a folder begins with / or ~."));
+            let text = format!("{:?} is not a valid workspace name.", clean_line(written));
+            return Err(format!("{text} Use letters, digits, spaces, - and _; start a folder with / or ~."));
         };
         let shown = clean_line(&path.display().to_string()).into_owned();
         match std::fs::metadata(&path) {
-            Ok(found) if !found.is_dir() => return Err(format!("{shown} is a file, not the folder of a workspace.")),
+            Ok(found) if !found.is_dir() => return Err(format!("{shown} is a file, not a workspace folder.")),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound && !create => {
                 let all = self.list();
                 let near = nearest(written, all.iter().map(|one| one.name.as_str())).filter(|_| !folder);
-                let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
-                return Err(format!(
-                    "There is no workspace {}.{near} /workspace new {0} creates it.",
-                    clean_line(written)
-                ));
+                let near = near.map_or_else(String::new, |near| format!(" Closest match: {near}"));
+                return Err(format!("No workspace {}.{near} /workspace new {0} creates it.", clean_line(written)));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let above = path.parent().is_some_and(Path::is_dir);
                 if folder && !above {
-                    return Err(format!("There is no folder {shown}, and none in which it could be made."));
+                    return Err(format!("No folder {shown}, and no parent to create it in."));
                 }
             }
-            Err(error) => return Err(format!("{shown} cannot be opened: {error}.")),
+            Err(error) => return Err(format!("Can't open {shown}: {error}.")),
         }
         let made = self.store(&path).and_then(|store| store.make(now()));
-        made.map_err(|error| format!("The workspace was not opened: {error}."))?;
+        made.map_err(|error| format!("Can't open the workspace: {error}."))?;
         Ok(self.told(&path))
     }
 
@@ -157,12 +154,12 @@ fn named(path: &Path) -> String {
 fn absolute(written: &str, from: Option<&Path>) -> Result<PathBuf, String> {
     let path = match written.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let home = std::env::home_dir().ok_or("There is no home directory for the ~.")?;
+            let home = std::env::home_dir().ok_or("No home directory for ~.")?;
             home.join(rest.trim_start_matches('/'))
         }
         _ => from.map_or_else(|| PathBuf::from(written), |from| from.join(written)),
     };
-    let path = std::path::absolute(&path).map_err(|error| format!("{written} is no folder: {error}."))?;
+    let path = std::path::absolute(&path).map_err(|error| format!("Not a folder: {written}: {error}."))?;
     // `..` is taken back by hand where the folder is not there yet.
     Ok(path.canonicalize().unwrap_or_else(|_| {
         path.components().fold(PathBuf::new(), |mut out, part| {
@@ -204,7 +201,7 @@ mod tests {
         assert_eq!(names(&places), [(USUAL.to_owned(), 0, true), ("Work".to_owned(), 1, false)]);
         assert_eq!(places.find("work", false, None).unwrap().path, made.path, "small letters name the same");
         let why = places.find("Wrok", false, None).unwrap_err();
-        assert!(why.contains("nearest is Work") && why.contains("/workspace new Wrok"), "{why}");
+        assert!(why.contains("Closest match: Work") && why.contains("/workspace new Wrok"), "{why}");
         assert_eq!(names(&places).len(), 2, "a misspelled name makes none");
     }
 
@@ -234,9 +231,9 @@ mod tests {
         std::fs::write(&file, "x").unwrap();
         for (written, words) in [
             (file.to_str().unwrap(), "is a file"),
-            ("/nowhere/at/all", "There is no folder"),
-            ("a|b", "is no name"),
-            ("", "is no name"),
+            ("/nowhere/at/all", "No folder"),
+            ("a|b", "is not a valid workspace name"),
+            ("", "is not a valid workspace name"),
         ] {
             let why = places.find(written, true, None).unwrap_err();
             assert!(why.contains(words), "{written}: {why}");

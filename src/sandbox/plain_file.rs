@@ -27,7 +27,7 @@ fn open_with(path: &Path, more: OFlags) -> std::io::Result<File> {
     let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
     let file = rustix::fs::openat(CWD, path, how, Mode::empty())?;
     if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(Error::new(ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(file.into())
 }

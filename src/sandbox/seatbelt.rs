@@ -96,7 +96,7 @@ pub(super) fn line(
     _: &Profile,
     _: &[std::ffi::OsString],
 ) -> Result<(std::ffi::OsString, Vec<std::ffi::OsString>), String> {
-    Err("commands cannot be closed in on this system".to_owned())
+    Err("no command sandbox on this system".to_owned())
 }
 
 /// The system takes profiles. Starts a small program.

@@ -86,19 +86,19 @@ fn attempt(runner: &Path) -> Able {
         .output();
     match out {
         Ok(out) => read(&String::from_utf8_lossy(&out.stdout), landlock, seccomp),
-        Err(e) => Able::without(&format!("{} could not be started: {e}", runner.display()), landlock, seccomp),
+        Err(e) => Able::without(&format!("can't start {}: {e}", runner.display()), landlock, seccomp),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn attempt(_: &Path) -> Able {
-    Able::without("this system has none", 0, false)
+    Able::without("not available on this system", 0, false)
 }
 
 /// Reads what a process that tried has said: lines of a name and why not.
 #[cfg(target_os = "linux")]
 fn read(said: &str, landlock: i32, seccomp: bool) -> Able {
-    let mut out = Able::without("it did not say why", landlock, seccomp);
+    let mut out = Able::without("no reason given", landlock, seccomp);
     for line in said.lines() {
         let (name, why) = line.split_once(' ').unwrap_or((line, ""));
         let outcome = if why.is_empty() { Ok(()) } else { Err(why.to_owned()) };
@@ -125,7 +125,7 @@ mod tests {
         let able = read("user \nmount Operation not permitted (os error 1)\nwhat \nroot \n", 7, true);
         assert_eq!((able.user, able.root), (Ok(()), Ok(())));
         assert_eq!(able.mount, Err("Operation not permitted (os error 1)".to_owned()));
-        assert_eq!(able.proc, Err("it did not say why".to_owned()));
+        assert_eq!(able.proc, Err("no reason given".to_owned()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file call failed.
-    #[error("cannot {doing} {}: {source}{}", .path.display(), advice(.doing, .source))]
+    #[error("can't {doing} {}: {source}{}", .path.display(), advice(.doing, .source))]
     Io {
         /// Operation: `read`, `write` …
         doing: &'static str,
@@ -17,7 +17,7 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// No such session.
-    #[error("there is no session in {}: it has no session.jsonl. Choose another one from the list", .path.display())]
+    #[error("no session in {}: session.jsonl is missing. Choose another one from the list", .path.display())]
     NoSession {
         /// The directory.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum StoreError {
         holder: String,
     },
     /// Another process took the session over while this one wrote it.
-    #[error("{} was taken over by {holder}: nothing more is written here{}. Open it again to read on", .path.display(), unwritten_words(*.unwritten))]
+    #[error("{} was taken over by {holder}; writing stopped here{}. Reopen it to continue reading", .path.display(), unwritten_words(*.unwritten))]
     TakenOver {
         /// The session's directory.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum StoreError {
         unwritten: usize,
     },
     /// The named path is no session of a known program.
-    #[error("cannot import {}: {why}", .path.display())]
+    #[error("can't import {}: {why}", .path.display())]
     NoImport {
         /// The file or directory.
         path: PathBuf,
@@ -49,7 +49,7 @@ pub enum StoreError {
         why: &'static str,
     },
     /// The header does not fit into what other programs read of it.
-    #[error("the header of {} would be {excess} bytes too long. Remove some labels or shorten the title", .path.display())]
+    #[error("header of {} too long by {excess} bytes. Remove some labels or shorten the title", .path.display())]
     HeaderTooLong {
         /// The session's file.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// No such row.
-    #[error("the session in {} has no message {message} (any more). Choose another one", .path.display())]
+    #[error("no message {message} in the session in {}. Choose another one", .path.display())]
     NoMessage {
         /// The session's directory.
         path: PathBuf,
@@ -71,13 +71,13 @@ pub enum StoreError {
         message: String,
     },
     /// Nothing of this name lies in the trash.
-    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
+    #[error("not in the trash: {}. List the trash to see its contents", .path.display())]
     NotInTrash {
         /// The directory that it would be.
         path: PathBuf,
     },
     /// A definition cannot be added.
-    #[error("{} is left as it is: {why}.", .path.display())]
+    #[error("{} unchanged: {why}.", .path.display())]
     Definition {
         /// The file.
         path: PathBuf,
@@ -85,13 +85,13 @@ pub enum StoreError {
         why: String,
     },
     /// The session's writer failed inside lisle.
-    #[error("writing {} failed inside lisle, the log has it. Copy what you need and start lisle again", .path.display())]
+    #[error("internal error writing {}, see the log. Copy what you need and restart lisle", .path.display())]
     Broken {
         /// The session's directory.
         path: PathBuf,
     },
     /// The session's writer has ended.
-    #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]
+    #[error("session {} is closed. Reopen it to write", .path.display())]
     Closed {
         /// The session's directory.
         path: PathBuf,
@@ -116,8 +116,8 @@ impl StoreError {
 fn unwritten_words(rows: usize) -> String {
     match rows {
         0 => String::new(),
-        1 => "; one row that came too late is kept in its session.jsonl.salvage".to_owned(),
-        n => format!("; {n} rows that came too late are kept in its session.jsonl.salvage"),
+        1 => "; 1 late row saved in its session.jsonl.salvage".to_owned(),
+        n => format!("; {n} late rows saved in its session.jsonl.salvage"),
     }
 }
 
@@ -130,15 +130,11 @@ fn advice(doing: &str, error: &std::io::Error) -> &'static str {
         Kind::StorageFull | Kind::QuotaExceeded if looks => ". Free some space and try again",
         Kind::ReadOnlyFilesystem if looks => ". The file system is read-only; mount it writable",
         Kind::NotADirectory if looks => ". Name a directory",
-        Kind::StorageFull | Kind::QuotaExceeded => {
-            ". Free some space; what is unsaved is kept in memory and tried again"
-        }
-        Kind::ReadOnlyFilesystem => {
-            ". The file system is read-only; mount it writable, what is unsaved is kept in memory"
-        }
-        Kind::PermissionDenied => ". Check the owner and the rights of the file and of the directories above it",
+        Kind::StorageFull | Kind::QuotaExceeded => ". Free some space; unsaved data stays in memory and is retried",
+        Kind::ReadOnlyFilesystem => ". The file system is read-only; mount it writable. Unsaved data stays in memory",
+        Kind::PermissionDenied => ". Check owner and permissions of the file and its parent directories",
         Kind::NotFound => ". Was it moved or deleted?",
         _ if looks => ". Check the disk and try again",
-        _ => ". Check the disk; what is unsaved is kept in memory and tried again",
+        _ => ". Check the disk; unsaved data stays in memory and is retried",
     }
 }

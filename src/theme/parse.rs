@@ -68,7 +68,7 @@ pub(super) fn parse(file: &str, text: &str) -> (ThemeFile, Vec<Problem>) {
     let mut reader = ThemeReader { file, text, out: ThemeFile::default(), problems: Vec::new() };
     for error in &errors {
         let at = error.span().unwrap_or(0..0);
-        reader.problem(&at, format!("this is not TOML: {}", error.message().trim()), String::new());
+        reader.problem(&at, format!("not valid TOML: {}", error.message().trim()), String::new());
     }
     reader.top(table.get_ref());
     (reader.out, reader.problems)
@@ -95,16 +95,16 @@ impl ThemeReader<'_> {
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("dark", DeValue::Boolean(dark)) => self.out.dark = Some(*dark),
-                ("dark", _) => self.problem(&value.span(), "`dark` is true or false", String::new()),
+                ("dark", _) => self.problem(&value.span(), "`dark` must be true or false", String::new()),
                 ("inherits", DeValue::String(name)) => self.out.inherits = Some(name.to_string()),
-                ("inherits", _) => self.problem(&value.span(), "`inherits` is the name of a theme", String::new()),
+                ("inherits", _) => self.problem(&value.span(), "`inherits` must be a theme name", String::new()),
                 ("palette", DeValue::Table(palette)) => self.palette(palette),
                 ("roles", DeValue::Table(roles)) => self.roles(roles),
                 (section @ ("palette" | "roles"), _) => {
-                    self.problem(&value.span(), format!("`{section}` is a table"), format!("write [{section}]"));
+                    self.problem(&value.span(), format!("`{section}` must be a table"), format!("write [{section}]"));
                 }
                 (other, _) => {
-                    self.problem(&key.span(), format!("themes have no key `{other}`"), did_you_mean(other, TOP));
+                    self.problem(&key.span(), format!("unknown theme key `{other}`"), did_you_mean(other, TOP));
                 }
             }
         }
@@ -119,7 +119,7 @@ impl ThemeReader<'_> {
                 }
                 None => self.problem(
                     &value.span(),
-                    format!("the palette's `{}` is not a colour", name.get_ref()),
+                    format!("palette entry `{}` is not a color", name.get_ref()),
                     "write #rrggbb, one of the 16 names, a number up to 255, or default".to_owned(),
                 ),
             }
@@ -130,7 +130,7 @@ impl ThemeReader<'_> {
         for (name, value) in roles {
             let Some(&role) = Role::ALL.iter().find(|role| role.word() == name.get_ref().as_ref()) else {
                 let fix = did_you_mean(name.get_ref(), Role::ALL.iter().map(|role| role.word()));
-                self.problem(&name.span(), format!("there is no role `{}`", name.get_ref()), fix);
+                self.problem(&name.span(), format!("unknown role `{}`", name.get_ref()), fix);
                 continue;
             };
             let line = self.line(&name.span());
@@ -140,7 +140,7 @@ impl ThemeReader<'_> {
                 _ => match word(value) {
                     Some(fg) => said.fg = Some(fg),
                     None => {
-                        let text = format!("the style of `{}` is neither a colour nor a table", role.word());
+                        let text = format!("style of `{}` must be a color or a table", role.word());
                         self.problem(&value.span(), text, "write e.g. { fg = \"red\", bold = true }".to_owned());
                         continue;
                     }
@@ -156,7 +156,7 @@ impl ThemeReader<'_> {
                 "fg" | "bg" => {
                     let color = word(value);
                     if color.is_none() {
-                        self.problem(&value.span(), "a colour is a text or a number", String::new());
+                        self.problem(&value.span(), "a color must be a string or a number", String::new());
                     }
                     if key.get_ref() == "fg" {
                         said.fg = color
@@ -172,14 +172,14 @@ impl ThemeReader<'_> {
                 "reverse" => Modifier::REVERSED,
                 "strike" => Modifier::CROSSED_OUT,
                 other => {
-                    let text = format!("`{}` has no part `{other}`", role.word());
+                    let text = format!("`{}` has no key `{other}`", role.word());
                     self.problem(&key.span(), text, did_you_mean(other, STYLE));
                     continue;
                 }
             };
             match value.get_ref() {
                 DeValue::Boolean(on) => said.add.set(flag, *on),
-                _ => self.problem(&value.span(), format!("`{}` is true or false", key.get_ref()), String::new()),
+                _ => self.problem(&value.span(), format!("`{}` must be true or false", key.get_ref()), String::new()),
             }
         }
     }

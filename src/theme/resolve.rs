@@ -76,7 +76,7 @@ pub fn load(name: &str, user: &[ThemeText]) -> LoadedTheme {
                     let text = if circle {
                         format!("theme `{wanted}` inherits itself")
                     } else {
-                        format!("there is no theme `{wanted}`")
+                        format!("unknown theme `{wanted}`")
                     };
                     let fix = if circle { "remove one `inherits`".to_owned() } else { did_you_mean(&wanted, known) };
                     let file = asked_by.take().unwrap_or_else(|| "ui.theme".to_owned());
@@ -116,7 +116,7 @@ fn resolve(name: &str, chain: &[(String, ThemeFile)], problems: &mut Vec<Problem
                 problems.push(Problem {
                     path: (*file).into(),
                     line: Some(text.line),
-                    text: format!("`{}` uses `{word}`, which is no colour of the palette", role.word()),
+                    text: format!("`{}` uses `{word}`, which is not in the palette", role.word()),
                     fix: did_you_mean(word, palette.keys().copied().chain(basic_names())),
                 });
             }

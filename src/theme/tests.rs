@@ -214,15 +214,15 @@ fn a_role_that_nobody_names_takes_its_neighbours_style() {
 #[test]
 fn problems_name_file_line_and_fix() {
     let table = [
-        ("[roles]\nacent = \"red\"\n", "themes/t.toml:2: there is no role `acent`; did you mean `accent`?"),
-        ("rolls = 1\n", "themes/t.toml:1: themes have no key `rolls`; did you mean `roles`?"),
-        ("\n[roles]\ndim = { fgg = \"red\" }\n", "themes/t.toml:3: `dim` has no part `fgg`; did you mean `fg`?"),
-        ("[roles]\ndim = { bold = 1 }\n", "themes/t.toml:2: `bold` is true or false"),
+        ("[roles]\nacent = \"red\"\n", "themes/t.toml:2: unknown role `acent`; did you mean `accent`?"),
+        ("rolls = 1\n", "themes/t.toml:1: unknown theme key `rolls`; did you mean `roles`?"),
+        ("\n[roles]\ndim = { fgg = \"red\" }\n", "themes/t.toml:3: `dim` has no key `fgg`; did you mean `fg`?"),
+        ("[roles]\ndim = { bold = 1 }\n", "themes/t.toml:2: `bold` must be true or false"),
         (
             "[roles]\ndim = \"gren\"\n",
-            "themes/t.toml:2: `dim` uses `gren`, which is no colour of the palette; did you mean `green`?",
+            "themes/t.toml:2: `dim` uses `gren`, which is not in the palette; did you mean `green`?",
         ),
-        ("inherits = \"lisle-drak\"\n", "themes/t.toml: there is no theme `lisle-drak`; did you mean `lisle-dark`?"),
+        ("inherits = \"lisle-drak\"\n", "themes/t.toml: unknown theme `lisle-drak`; did you mean `lisle-dark`?"),
         ("inherits = \"t\"\n", "themes/t.toml: theme `t` inherits itself; remove one `inherits`"),
     ];
     for (text, want) in table {
@@ -231,8 +231,8 @@ fn problems_name_file_line_and_fix() {
         assert_eq!(said, [want], "{text}");
     }
     let said = |text| load("t", &[user("t", text)]).problems.into_iter().map(|p| p.to_string()).collect::<String>();
-    assert!(said("[palette]\nx = \"#12\"\n").starts_with("themes/t.toml:2: the palette's `x` is not a colour"));
-    assert!(said("dark = true\n[roles\n").starts_with("themes/t.toml:2: this is not TOML:"));
+    assert!(said("[palette]\nx = \"#12\"\n").starts_with("themes/t.toml:2: palette entry `x` is not a color"));
+    assert!(said("dark = true\n[roles\n").starts_with("themes/t.toml:2: not valid TOML:"));
     assert_eq!(load("nope", &[]).problems.len(), 1);
     assert_eq!(load("nope", &[]).theme.style(Role::Text), Theme::builtin(true).style(Role::Text));
 }

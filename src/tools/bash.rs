@@ -93,7 +93,7 @@ fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
     let BashInput { command, .. } = call(input)?;
     if !place.cwd.is_dir() {
         return Err(format!(
-            "The working directory {} does not exist any more. Start a session in another one.",
+            "The working directory {} no longer exists. Start a session in another one.",
             place.cwd.display()
         ));
     }
@@ -223,7 +223,7 @@ async fn in_the_background(command: &str, timeout: Duration, with: &RunContext) 
     line.told.waited_for = false;
     let id = with.jobs.start((&with.place, with.sandbox), command, line, (&with.host, &with.call)).await?;
     let text = format!(
-        "It goes on in the background as job {id}. `job_output` gives what it writes and says when it has ended, \
+        "It continues in the background as job {id}. `job_output` gives what it writes and says when it has ended, \
          `job_kill` ends it. You are told with the next request after it ended."
     );
     Ok(Outcome { figures: ToolFigures { job: Some(id), ..ToolFigures::default() }, ..Outcome::ok(text) })
@@ -292,7 +292,7 @@ mod tests {
             (json!({"command": " \n"}), "`command` is empty"),
             (json!({"command": "a\0b"}), "NUL"),
             (json!({"command": "x".repeat(LONGEST + 1)}), "Write a script file"),
-            (json!({"command": "x", "timeout_s": 601}), "`timeout_s` of bash must be a whole number from 1 to 600"),
+            (json!({"command": "x", "timeout_s": 601}), "`timeout_s` of bash must be an integer from 1 to 600"),
         ] {
             let error = bench.error("bash", input.clone());
             assert!(error.contains(says), "{error}");
@@ -303,6 +303,6 @@ mod tests {
         bench.place.runner = "/no/such/runner".into();
         assert!(bench.error("bash", json!({"command": "true"})).contains("could not be started through /no/such"));
         bench.place.cwd = "/no/such/dir".into();
-        assert!(bench.error("bash", json!({"command": "true"})).contains("does not exist any more"));
+        assert!(bench.error("bash", json!({"command": "true"})).contains("no longer exists"));
     }
 }

@@ -71,7 +71,7 @@ impl Tool for CallLlm {
                 Ok(Ok(prepared)) => prepared,
                 Ok(Err(Halt::Says(sentence))) => return Ok(Outcome::error(sentence)),
                 Ok(Err(Halt::Run(error))) => return Err(error),
-                Err(error) => return Ok(Outcome::error(format!("The files could not be read: {error}."))),
+                Err(error) => return Ok(Outcome::error(format!("Can't read the files: {error}."))),
             };
             let stop = with.stop.clone();
             tokio::select! {
@@ -128,7 +128,7 @@ impl CallLlmInput {
                     return Err(read::explain(files::FileError::Directory(path.clone()), &path, place));
                 }
                 Ok(_) if crate::domain::paths::is_device(&path) => {
-                    return Err(format!("{} is no file with text.", paths::shown(&path, place)));
+                    return Err(format!("{} is not a text file.", paths::shown(&path, place)));
                 }
                 Ok(_) => files.push(path),
                 Err(error) => return Err(read::explain(error, &path, place)),
@@ -210,7 +210,7 @@ fn fitting(answer: &str, schema: &Value) -> Result<String, String> {
     let bare = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after).trim();
     let inside = bare.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let bare = inside.and_then(|inside| inside.split_once('\n')).map_or(bare, |(_, body)| body.trim());
-    let value: Value = serde_json::from_str(bare).map_err(|error| format!("it is no JSON ({error})"))?;
+    let value: Value = serde_json::from_str(bare).map_err(|error| format!("not valid JSON ({error})"))?;
     match json_schema::fault(&value, schema) {
         None => Ok(value.to_string()),
         Some(fault) => Err(fault),
@@ -240,7 +240,7 @@ mod tests {
         for good in ["{\"n\": 1}", "```json\n{\"n\":1}\n```", "<think>hm</think> {\"n\":1}"] {
             assert_eq!(fitting(good, &schema).as_deref(), Ok("{\"n\":1}"), "{good}");
         }
-        assert!(fitting("n is 1", &schema).unwrap_err().contains("no JSON"));
+        assert!(fitting("n is 1", &schema).unwrap_err().contains("not valid JSON"));
         assert!(fitting("{}", &schema).unwrap_err().contains("\"n\""));
     }
 
@@ -256,7 +256,7 @@ mod tests {
             (json!({"prompt": "x", "files": [1]}), "must be a path"),
             (json!({"prompt": "x", "files": vec!["a.txt"; 21]}), "at most 20"),
             (json!({"prompt": "x", "schema": "y"}), "must be a JSON schema"),
-            (json!({"prompt": "x"}), "no model to ask"),
+            (json!({"prompt": "x"}), "No model available"),
         ] {
             let error = bench.error("call_llm", input.clone());
             assert!(error.contains(says), "{says}: {error}");

@@ -84,7 +84,7 @@ pub(crate) fn matcher(pattern: &str, field: &str) -> Result<GlobMatcher, String>
     let whole = if wanted.contains('/') { wanted.to_owned() } else { format!("**/{wanted}") };
     match GlobBuilder::new(&whole).literal_separator(true).backslash_escape(true).build() {
         Ok(glob) => Ok(glob.compile_matcher()),
-        Err(e) => Err(format!("The {field} {pattern} is no glob: {}.", e.kind())),
+        Err(e) => Err(format!("Invalid glob in {field}: {pattern}: {}.", e.kind())),
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
             (json!({"pattern": ""}), "pattern is empty"),
             (json!({"pattern": "/etc/*"}), "leaves the directory"),
             (json!({"pattern": "../*"}), "leaves the directory"),
-            (json!({"pattern": "a[b"}), "is no glob"),
+            (json!({"pattern": "a[b"}), "Invalid glob"),
             (json!({"pattern": "*", "path": "a.rs"}), "a.rs is not a directory"),
             (json!({"pattern": "*", "path": "none"}), "does not exist"),
         ] {

@@ -103,8 +103,8 @@ impl GrepInput {
             .build(pattern)
             .map_err(|e| {
                 format!(
-                    "The pattern is no regular expression that grep can use: {e}. It works within one line; to find \
-                     special characters themselves put `\\` before them."
+                    "Invalid regular expression: {e}. It matches within one line; escape special characters with \
+                     `\\`."
                 )
             })?;
         let glob = fields.text_if_any("glob")?.map(|glob| matcher(glob, "glob")).transpose()?;
@@ -383,9 +383,9 @@ mod tests {
     fn errors() {
         let bench = bench();
         for (input, says) in [
-            (json!({"pattern": "a("}), "no regular expression"),
+            (json!({"pattern": "a("}), "Invalid regular expression"),
             (json!({"pattern": "a\nb"}), "within one line"),
-            (json!({"pattern": "a\\nb"}), "no regular expression"),
+            (json!({"pattern": "a\\nb"}), "Invalid regular expression"),
             (json!({"pattern": ""}), "matches every line".replace("matches", "match").as_str()),
             (json!({"pattern": "a", "glob": "../*"}), "leaves the directory"),
             (json!({"pattern": "a", "context": 11}), "`context` of grep"),

@@ -33,7 +33,7 @@ pub trait Host: Send + Sync {
 
     /// All sessions of the workspace, in no order.
     fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>> {
-        Box::pin(async { Err("There are no sessions.".to_owned()) })
+        Box::pin(async { Err("No sessions.".to_owned()) })
     }
 
     /// The last rows of a session, oldest first.
@@ -42,7 +42,7 @@ pub trait Host: Send + Sync {
     /// A sentence: there is no such session, or it cannot be read.
     fn said(&self, session: SessionId, rows: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
         let _ = (session, rows);
-        Box::pin(async { Err("There are no sessions.".to_owned()) })
+        Box::pin(async { Err("No sessions.".to_owned()) })
     }
 
     /// Changes properties of a session.
@@ -51,7 +51,7 @@ pub trait Host: Send + Sync {
     /// A sentence: there is no such session, or it cannot be changed.
     fn change(&self, session: SessionId, change: PropertyChange) -> BoxFuture<'static, Result<(), String>> {
         let _ = (session, change);
-        Box::pin(async { Err("There are no sessions.".to_owned()) })
+        Box::pin(async { Err("No sessions.".to_owned()) })
     }
 
     /// Spawns a session that does a task, and waits for what it says at its end, unless it is to go on in the background.
@@ -70,7 +70,7 @@ pub trait Host: Send + Sync {
     /// A sentence why not.
     fn may_reach(&self, call: CallId, facts: CallFacts) -> BoxFuture<'static, Result<(), String>> {
         let _ = (call, facts);
-        Box::pin(async { Err("Nobody can answer here.".to_owned()) })
+        Box::pin(async { Err("This run is non-interactive.".to_owned()) })
     }
 
     /// The small model of the session's connection, where it has one of its own.
@@ -85,7 +85,7 @@ pub struct Alone;
 
 impl Host for Alone {
     fn complete(&self, _: Completion) -> BoxFuture<'static, Result<String, String>> {
-        Box::pin(async { Err("There is no model to ask.".to_owned()) })
+        Box::pin(async { Err("No model available.".to_owned()) })
     }
 }
 

@@ -24,7 +24,7 @@ impl<'a> InputFields<'a> {
         if let Some(raw) = map.get("_raw") {
             let text = raw.as_str().map_or_else(|| raw.to_string(), str::to_owned);
             return Err(format!(
-                "The input of {tool} could not be read as JSON. It began with: {}. Send one complete JSON object.",
+                "Invalid JSON input for {tool}. It started with: {}. Send one complete JSON object.",
                 one_line(&text, 120)
             ));
         }
@@ -70,7 +70,7 @@ impl<'a> InputFields<'a> {
     /// # Errors
     /// When it is no whole number or outside `range`.
     pub fn number(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>, String> {
-        let what = format!("a whole number from {} to {}", range.start(), range.end());
+        let what = format!("an integer from {} to {}", range.start(), range.end());
         let Some(value) = self.value(name) else { return Ok(None) };
         // Some models write 5.0 for 5.
         let number = value.as_u64().or_else(|| whole(value.as_f64()?));
@@ -160,11 +160,11 @@ mod tests {
         for (input, says) in [
             (json!("x"), "must be one JSON object"),
             (json!([1]), "must be one JSON object"),
-            (json!({"_raw": "{\"path\": \"a"}), "could not be read as JSON"),
+            (json!({"_raw": "{\"path\": \"a"}), "Invalid JSON input"),
             (json!({}), "needs the field `path`"),
             (json!({"path": null}), "needs the field `path`"),
             (json!({"path": 5}), "`path` of read must be a text, but it is the number 5"),
-            (json!({"path": "a", "offset": "3"}), "`offset` of read must be a whole number from 1 to 9"),
+            (json!({"path": "a", "offset": "3"}), "`offset` of read must be an integer from 1 to 9"),
             (json!({"path": "a", "offset": 0}), "but it is 0"),
             (json!({"path": "a", "offset": -1}), "the number -1"),
             (json!({"path": "a", "offset": 1.5}), "the number 1.5"),

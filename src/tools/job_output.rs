@@ -128,11 +128,11 @@ mod tests {
         let bench = Bench::new();
         for (tool, input, says) in [
             ("job_output", json!({}), "needs the field `job`"),
-            ("job_output", json!({"job": "x"}), "There is no job `x`. None was started"),
+            ("job_output", json!({"job": "x"}), "No job `x`: none started"),
             ("job_output", json!({"job": "x", "wait_s": 601}), "from 0 to 600"),
             ("job_output", json!({"job": "x", "tail": 0}), "from 1 to 2000"),
             ("job_kill", json!({"job": 1}), "`job` of job_kill must be a text"),
-            ("job_kill", json!({"job": "x"}), "There is no job `x`"),
+            ("job_kill", json!({"job": "x"}), "No job `x`"),
             ("bash", json!({"command": "x", "background": true, "timeout_s": 86_401}), "from 1 to 86400"),
         ] {
             let error = bench.error(tool, input.clone());

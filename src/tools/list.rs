@@ -254,7 +254,7 @@ mod tests {
         for (input, says) in [
             (json!({"path": "none"}), "does not exist"),
             (json!({"path": "file"}), "file is not a directory"),
-            (json!({"depth": 9}), "`depth` of list must be a whole number from 1 to 5"),
+            (json!({"depth": 9}), "`depth` of list must be an integer from 1 to 5"),
         ] {
             let error = bench.error("list", input.clone());
             assert!(error.contains(says), "{input}: {error}");

@@ -95,7 +95,7 @@ pub(crate) fn blocking(
     Box::pin(async move {
         match tokio::task::spawn_blocking(work).await {
             Ok(result) => settled(result),
-            Err(e) => Ok(Outcome::error(format!("The tool broke off: {e}. Nothing more is known; try another way."))),
+            Err(e) => Ok(Outcome::error(format!("The tool crashed: {e}. Try another way."))),
         }
     })
 }

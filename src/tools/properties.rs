@@ -91,7 +91,7 @@ async fn set_status(input: &Value, with: &RunContext) -> Result<Outcome, String>
     let Some(known) = known else {
         let ids: Vec<&str> = defined.statuses.iter().map(|status| status.id.as_str()).collect();
         let near = nearest(&wanted, ids.iter().copied()).map(|near| format!(" Did you mean {near:?}?"));
-        return Err(format!("There is no status {word:?}.{} There are: {}.", near.unwrap_or_default(), ids.join(", ")));
+        return Err(format!("No status {word:?}.{} Available: {}.", near.unwrap_or_default(), ids.join(", ")));
     };
     let meta = meant(&with.host, session(&fields)?).await?;
     if meta.status == known.id {

@@ -115,8 +115,8 @@ pub(crate) fn explain(error: FileError, path: &Path, place: &CallPlace) -> Strin
             text::size(files::LARGEST)
         ),
         FileError::Special(_, what) => format!("{shown} is {what}, not a file with text."),
-        FileError::Changed(_) => format!("{shown} was changed just now, while it was opened. Try again."),
-        FileError::Io { source, .. } => format!("{shown} cannot be read: {source}."),
+        FileError::Changed(_) => format!("{shown} changed while being opened. Try again."),
+        FileError::Io { source, .. } => format!("Can't read {shown}: {source}."),
     }
 }
 
@@ -148,7 +148,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     }
     let total = content.lines().count() as u64;
     if call.offset > total {
-        return Err(Halt::Says(format!("{shown} ends with line {total}, so there is no line {}.", call.offset)));
+        return Err(Halt::Says(format!("{shown} has only {total} lines; no line {}.", call.offset)));
     }
     let mut out = String::new();
     let mut last = call.offset;
@@ -335,7 +335,7 @@ mod tests {
             ("edit", json!({"path": "f", "edits": [{"old": "x", "new": "y"}]})),
         ] {
             let error = bench.error(tool, input);
-            assert!(error.contains("does not exist any more") && error.contains("/cwd"), "{tool}: {error}");
+            assert!(error.contains("no longer exists") && error.contains("/cwd"), "{tool}: {error}");
         }
         assert!(!bench.place.cwd.exists(), "nothing was made in its place");
     }
@@ -391,7 +391,7 @@ mod tests {
             (json!({"path": "pic"}), "(12 bytes), not text."),
             (json!({"path": "pipe"}), "pipe is a named pipe"),
             (json!({"path": "/dev/zero"}), "is a device"),
-            (json!({"path": "f", "offset": 9}), "f ends with line 1, so there is no line 9."),
+            (json!({"path": "f", "offset": 9}), "f has only 1 lines; no line 9."),
             (json!({"path": "f", "offset": 0}), "`offset` of read"),
             (json!({"path": "f", "limit": 99_999_999}), "`limit` of read"),
             (json!({}), "needs the field `path`"),

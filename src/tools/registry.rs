@@ -59,7 +59,7 @@ impl Registry {
         let named = |name: &str| self.0.iter().find(|tool| tool.spec().name == name).cloned();
         named(name).or_else(|| foreign::tool(name).and_then(named)).ok_or_else(|| {
             let names: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
-            format!("There is no tool `{}`. The tools are: {}.", super::input::one_line(name, 60), names.join(", "))
+            format!("No tool `{}`. Available: {}.", super::input::one_line(name, 60), names.join(", "))
         })
     }
 }
@@ -108,7 +108,7 @@ impl Tool for Guarded {
                 Ok(Ok(facts)) if super::same_facts(&facts, &with.facts) => {}
                 Ok(Ok(facts)) => return Err(RunError::FactsChanged(Box::new(facts))),
                 Ok(Err(sentence)) => return Ok(Outcome::error(sentence)),
-                Err(e) => return Ok(Outcome::error(format!("The call could not be checked: {e}."))),
+                Err(e) => return Ok(Outcome::error(format!("Can't check the call: {e}."))),
             }
             let (name, place) = (tool.spec().name, with.place.clone());
             let (host, stop) = (Arc::clone(&with.host), with.stop.clone());
@@ -272,7 +272,7 @@ mod tests {
         ] {
             let text = bench.ok(tool, input).text;
             assert!(text.contains("KEY = \"ghp_***\"") && text.contains("https://me:***@example.com/x"), "{text}");
-            assert!(text.contains("2 keys or passwords are shown as ***"), "{text}");
+            assert!(text.contains("2 keys or passwords shown as ***"), "{text}");
         }
         assert!(bench.ok("read", json!({"path": ".env"})).text.contains(&token));
         bench.write("plain.py", "KEY = os.environ[\"KEY\"]\npassword = \"x1y2z3\"\n");

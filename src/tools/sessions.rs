@@ -81,7 +81,7 @@ pub(super) async fn meant(host: &Arc<dyn Host>, id: Option<SessionId>) -> Result
     };
     let all = host.sessions().await?;
     let found = all.iter().find(|meta| meta.id == id).cloned();
-    found.ok_or_else(|| format!("There is no session {id} in this workspace. `list_sessions` has the ids."))
+    found.ok_or_else(|| format!("No session {id} in this workspace. `list_sessions` has the ids."))
 }
 
 async fn info(input: &Value, with: &RunContext) -> Result<Outcome, String> {
@@ -135,7 +135,7 @@ fn described(meta: &SessionMeta) -> Vec<String> {
             meta.messages, meta.usage.context_tokens, meta.usage.output_tokens, meta.usage.cost_usd
         ),
     ];
-    for (is, what) in [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.plan_pending, "a plan waits")] {
+    for (is, what) in [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.plan_pending, "plan pending")] {
         if is {
             out.push(what.to_owned());
         }
@@ -402,8 +402,8 @@ mod tests {
         let other = bench.ok("session_info", json!({"session": "s2"})).text;
         assert!(other.contains("status: done") && !other.contains("statuses that there are"), "{other}");
         for (input, says) in [
-            (json!({"session": "s9"}), "There is no session s9"),
-            (json!({"session": "../x"}), "is not a session id"),
+            (json!({"session": "s9"}), "No session s9"),
+            (json!({"session": "../x"}), "invalid session id"),
             (json!({"messages": 51}), "from 0 to 50"),
         ] {
             assert!(bench.error("session_info", input).contains(says), "{says}");
@@ -424,7 +424,7 @@ mod tests {
             ("set_status", json!({"status": " "}), "`status` is empty"),
             ("set_labels", json!({}), "needs labels"),
             ("set_labels", json!({"add": ["bgu"]}), "bug"),
-            ("set_labels", json!({"add": ["prio::high"]}), "decimal number"),
+            ("set_labels", json!({"add": ["prio::high"]}), "expected a number"),
             ("set_labels", json!({"remove": ["prio"]}), "has no label"),
             ("set_labels", json!({"add": [1]}), "must be a text"),
         ] {

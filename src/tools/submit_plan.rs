@@ -132,7 +132,7 @@ impl Plan {
             match files::create_private(&path, self.markdown().as_bytes()) {
                 Ok(()) => return Ok(path),
                 Err(FileError::Changed(_)) if files::look(&path).is_ok() => {}
-                Err(e) => return Err(format!("The plan could not be kept: {e}.")),
+                Err(e) => return Err(format!("Can't save the plan: {e}.")),
             }
         }
         Err(format!("There are too many plans named {stem} in {}. Choose another title.", folder.display()))

@@ -33,7 +33,7 @@ impl Tool for Todo {
                         "items": {
                             "type": "object",
                             "properties": {
-                                "content": {"type": "string", "description": "What is to be done, in a few words."},
+                                "content": {"type": "string", "description": "The task, in a few words."},
                                 "status": {"type": "string", "enum": ["pending", "in_progress", "completed"], "description": "Where it stands."}
                             },
                             "required": ["content", "status"]

@@ -140,7 +140,7 @@ fn output(name: &str, data: &Path) -> Result<PathBuf, String> {
         return Err("`output` must be the name of a file in `data/`, such as `counts.csv`.".to_owned());
     }
     let path = data.join(name);
-    let real = paths::follow(&path).map_err(|why| format!("{name} cannot be followed: {why}."))?;
+    let real = paths::follow(&path).map_err(|why| format!("Can't resolve {name}: {why}."))?;
     if real != path || real.is_dir() {
         return Err(format!("{name} is a link or a directory in `data/`. Choose another name."));
     }
@@ -192,7 +192,7 @@ fn prepare(wanted: &TransformCall) -> Result<Script, String> {
     use std::os::unix::fs::DirBuilderExt;
     let folder = wanted.output.parent().unwrap_or(&wanted.data);
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| format!("{} could not be made: {error}.", folder.display()))?;
+    made.map_err(|error| format!("Can't create {}: {error}.", folder.display()))?;
     if paths::follow(folder).as_deref() != Ok(folder) {
         return Err(format!("{} is a link. Nothing was run.", folder.display()));
     }
@@ -205,7 +205,7 @@ fn prepare(wanted: &TransformCall) -> Result<Script, String> {
     }
     let path = wanted.data.join(format!(".script-{:016x}.{}", fastrand::u64(..), wanted.ending));
     let made = files::create_private(&path, wanted.script.as_bytes());
-    made.map_err(|error| format!("The script could not be written: {error}."))?;
+    made.map_err(|error| format!("Can't write the script: {error}."))?;
     Ok(Script(path))
 }
 

@@ -221,7 +221,7 @@ pub(crate) fn carry_out(
             return Err(RunError::FactsChanged(Box::new(now)).into());
         }
         Err(FileError::Io { source, .. }) => {
-            return Err(Halt::Says(format!("{shown} could not be written: {source}. The file is as it was.")));
+            return Err(Halt::Says(format!("Can't write {shown}: {source}. The file is unchanged.")));
         }
         Err(other) => return Err(Halt::Says(format!("{other}. Nothing was written."))),
     };

@@ -36,7 +36,7 @@ fn say(paint: &mut FrameContext<'_>, rest: &mut Rect) {
     {
         let left = [paint
             .piece(format!("{} written by {}; live", paint.signs.marks.warning, clean_line(holder)), Role::Warning)];
-        let right = [paint.piece("/takeover", Role::Key), paint.piece(" writes here", Role::Dim)];
+        let right = [paint.piece("/takeover", Role::Key), paint.piece(" to write here", Role::Dim)];
         sides(paint, row, &left, &right);
     }
     if let Some(by) = &meta.parent
@@ -52,8 +52,8 @@ fn say(paint: &mut FrameContext<'_>, rest: &mut Rect) {
         let next = paint.key(Action::Session(SessionAction::Child), Context::Global);
         let next = next.filter(|_| state.sessions.spawned_by(&by.session).len() > 1);
         let right = match key {
-            Some(_) => paint.hints(&[(key, "goes back"), (next, "next")]),
-            None => vec![paint.piece("not here any more", Role::Faint)],
+            Some(_) => paint.hints(&[(key, "return"), (next, "next")]),
+            None => vec![paint.piece("deleted", Role::Faint)],
         };
         sides(paint, row, &left, &right);
         paint.target(row, Target::Parent);
@@ -75,8 +75,8 @@ fn say(paint: &mut FrameContext<'_>, rest: &mut Rect) {
         ];
         let key = paint.key(Action::Session(SessionAction::Parent), Context::Global).filter(|_| parent.is_some());
         let right = match key {
-            Some(_) => paint.hints(&[(key, "goes there")]),
-            None => vec![paint.piece("not here any more", Role::Faint)],
+            Some(_) => paint.hints(&[(key, "open")]),
+            None => vec![paint.piece("deleted", Role::Faint)],
         };
         sides(paint, row, &left, &right);
         paint.target(row, Target::Parent);

@@ -100,7 +100,7 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
         Focus::Chat => vec![
             (ChatAction::Fold.into(), "unfold"),
             (ChatAction::Search.into(), "search"),
-            (ChatAction::PreviousMessage.into(), "message before"),
+            (ChatAction::PreviousMessage.into(), "previous message"),
             (ChatAction::Copy.into(), "copy"),
             (ChatAction::Open.into(), "open"),
             (ChatAction::End.into(), "end"),
@@ -133,7 +133,7 @@ pub(super) fn said(paint: &FrameContext<'_>, width: usize) -> Vec<Vec<Piece<'sta
         Quit::Ending => return vec![vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]],
         Quit::OnceMore(key) => {
             let key = paint.key_name(&chord_name(&[key]));
-            return vec![vec![paint.piece(key, Role::Key), paint.piece(" once more quits", Role::Text)]];
+            return vec![vec![paint.piece(key, Role::Key), paint.piece(" again to quit", Role::Text)]];
         }
         Quit::No => {}
     }

@@ -184,7 +184,7 @@ fn search(paint: &mut FrameContext<'_>, area: Rect) {
     let Some(search) = &paint.state.searches.conversation else { return };
     let found = match (search.hits.len(), search.at) {
         (0, _) if search.query.text().is_empty() => String::new(),
-        (0, _) => "  nothing found ".to_owned(),
+        (0, _) => "  no matches ".to_owned(),
         (all, Some(at)) => format!("  {} of {all} ", at + 1),
         (all, None) => format!("  {all} found "),
     };
@@ -218,7 +218,7 @@ fn redelivery(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let open = paint.state.current_open()?;
     let left = open.redelivery?.since(paint.state.clock.now).div_ceil(1_000);
     Some(vec![
-        paint.piece(format!(" {} sends again in {left}s ", paint.signs.bar), Role::Warning),
+        paint.piece(format!(" {} resends in {left}s ", paint.signs.bar), Role::Warning),
         paint.piece(" any key", Role::Key),
         paint.piece(" holds ", Role::Dim),
     ])
@@ -259,9 +259,9 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     let role = |text: String, role| piece(text, paint.style(role));
     if open.enhancing.is_some() {
         let here = state.focus != Focus::Panel && state.overlays.is_empty();
-        let mut out = vec![role("rewriting the draft  ".to_owned(), Role::Running)];
+        let mut out = vec![role("enhancing the draft  ".to_owned(), Role::Running)];
         if let Some(key) = paint.key_of(Action::App(AppAction::Back), Context::Global).filter(|_| here) {
-            out.extend([role(key, Role::Key), role(" keeps it".to_owned(), Role::Dim)]);
+            out.extend([role(key, Role::Key), role(" keep yours".to_owned(), Role::Dim)]);
         }
         return out;
     }
@@ -308,12 +308,12 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
         out.push(role(format!("{text}  "), Role::Warning));
         out.extend(now);
     } else if let Some(connection) = open.turn.waiting.as_ref().filter(|_| !waits) {
-        let text = format!("waits for a free place at {}", clean_line(connection.as_str()));
+        let text = format!("waiting for a slot at {}", clean_line(connection.as_str()));
         let left = room.saturating_sub(cells::pieces_width(&stop) + 2);
         out.push(role(format!("{}  ", cells::cut(&text, left, paint.signs.cut)), Role::Dim));
     } else if waits {
         // It stands still: nothing turns and no time is counted while the user thinks.
-        out.push(role("waits for you  ".to_owned(), Role::Dim));
+        out.push(role("waiting for you  ".to_owned(), Role::Dim));
     } else if let Some((part, of)) = open.turn.compacting {
         let parts = if of > 1 { format!(" {part} of {of}") } else { String::new() };
         let since = open.turn.started.map_or_else(String::new, |since| elapsed(state.clock.now.since(since)));
@@ -349,7 +349,7 @@ fn silence(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
     let silent = paint.state.clock.now.since(open.turn.heard?);
     let (after, what, role) = match open.turn.answering {
         true => (STALLED_MS, "silent for", Role::Warning),
-        false => (UNUSUAL_MS, "no answer yet, for", Role::Dim),
+        false => (UNUSUAL_MS, "no response for", Role::Dim),
     };
     let text = format!("{what} {}  ", elapsed(silent));
     (silent >= after && cells::width(&text) <= room).then(|| piece(text, paint.style(role)))
@@ -459,9 +459,9 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
         // On a small screen nothing above says what helps.
         if state.screen.size.width < 60 {
-            return "read only: /takeover writes here".to_owned();
+            return "read-only · /takeover to write here".to_owned();
         }
-        return format!("read only: held by {}", clean_line(holder));
+        return format!("read-only · held by {}", clean_line(holder));
     }
     let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
     let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
@@ -470,14 +470,15 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
             return format!("Reply, or {key} {}", EmptyEnter::Answer.words());
         }
         (Some(EmptyEnter::Answer), _) | (None, _) => {}
-        (Some(EmptyEnter::Release), Some(key)) if again => return format!("{key} sends what waited when lisle ended"),
+        (Some(EmptyEnter::Release), Some(key)) if again => return format!("Unsent from last run. {key} sends it"),
         (Some(EmptyEnter::Release), None) => return "Queue paused".to_owned(),
-        (Some(what), Some(key)) => return format!("{key} {}, or write a message", what.words()),
+        (Some(what), Some(key)) if state.screen.size.width < 60 => return format!("{key} {}", what.words()),
+        (Some(what), Some(key)) => return format!("{key} {}, or type a message", what.words()),
         (Some(_), None) => {}
     }
     if state.running() {
         return "Type ahead: sent when the turn ends".to_owned();
     }
     let begun = state.current_open().is_some_and(|open| !open.loaded || !open.chat.entries.is_empty());
-    if begun { "Write a message".to_owned() } else { "What is to be done?".to_owned() }
+    if begun { "Message, or / for commands".to_owned() } else { "Ask anything, or type / for commands".to_owned() }
 }

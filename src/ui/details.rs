@@ -41,8 +41,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
     }
     if y == 0 {
         let key = paint.key(Action::Pane(PaneAction::Details), Context::Global);
-        let hides = key.map(|key| format!(" {key} hides it.")).unwrap_or_default();
-        let text = format!("Plans, changed files and how full the context is will stand here.{hides}");
+        let hides = key.map(|key| format!(" {key} to hide")).unwrap_or_default();
+        let text = format!("Plans, changed files and context usage appear here.{hides}");
         for (n, line) in cells::wrap(&text, usize::from(inner.width)).into_iter().enumerate() {
             paint.text(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Faint);
         }
@@ -142,7 +142,7 @@ fn context(paint: &mut FrameContext<'_>, area: Rect, y: &mut u16) {
     let row = cells::row(area, *y);
     *y += 1;
     let Some((percent, window)) = usage.context_share() else {
-        let text = format!("{} tokens; the window is not known", tokens(usage.context_tokens));
+        let text = format!("{} tokens, window unknown", tokens(usage.context_tokens));
         paint.text(row, &text, Role::Dim);
         return;
     };

@@ -144,12 +144,12 @@ impl Glyphs {
         let [explore, ask, execute] = self.modes;
         [
             (self.session.needs_you, "needs you"),
-            (self.session.plan, "a plan waits"),
+            (self.session.plan, "plan pending"),
             (self.session.failed, "failed"),
             (self.session.interrupted, "interrupted"),
             (self.session.unread, "unread"),
             (self.session.flag, "flagged"),
-            (self.session.branched, "branch of another session"),
+            (self.session.branched, "branched session"),
             (explore, Mode::Explore.shown()),
             (ask, Mode::Ask.shown()),
             (execute, Mode::Execute.shown()),

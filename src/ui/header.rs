@@ -60,10 +60,10 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
     let mut right = Vec::new();
     // Who writes it stands above the conversation.
     if meta.held_by.is_some() {
-        right.push(paint.piece("read only", Role::Warning));
+        right.push(paint.piece("read-only", Role::Warning));
     }
     if !meta.odd.is_empty() {
-        right.push(paint.piece(count(meta.odd.len(), "odd line", "odd lines"), Role::Warning));
+        right.push(paint.piece(count(meta.odd.len(), "unreadable line", "unreadable lines"), Role::Warning));
     }
     if meta.archived {
         right.push(paint.piece("archived", Role::Dim));
@@ -91,8 +91,8 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
             facts.push(count(usize::try_from(meta.messages).unwrap_or(usize::MAX), "message", "messages"));
         }
         facts.push(match age(meta.created, state.clock.now).as_str() {
-            "now" => "began just now".to_owned(),
-            age => format!("began {age} ago"),
+            "now" => "started just now".to_owned(),
+            age => format!("started {age} ago"),
         });
         facts.extend(meta.asked().map(|name| clean_line(name.as_str()).into_owned()));
         let left = [paint.piece(facts.join(&sign), Role::Faint)];

@@ -22,9 +22,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
         let rest = open.waits().saturating_sub(at + 1);
         let steers = at < open.steers.len();
         let (word, bar) = match (steers, item.redelivered, open.queue_held) {
-            (true, ..) => ("into this turn: ", Role::Running),
-            (_, true, held) => ("from before: ", if held { Role::Warning } else { Role::Accent }),
-            (_, _, true) => ("held: ", Role::Warning),
+            (true, ..) => ("steering: ", Role::Running),
+            (_, true, held) => ("from last run: ", if held { Role::Warning } else { Role::Accent }),
+            (_, _, true) => ("paused: ", Role::Warning),
             (_, _, false) => ("queued: ", Role::Accent),
         };
         let text = clean_line(&item.text).into_owned();

@@ -210,9 +210,7 @@ fn context<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Option<StatusIte
 /// Cost of the session, and of those that it spawned.
 fn costs<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<StatusItem<'t>> {
     let mut texts = Vec::new();
-    if meta.usage.cost_usd == 0.0 && meta.usage.output_tokens > 0 && meta.next_cost.is_none() {
-        texts.push("price unknown".to_owned());
-    } else if meta.usage.cost_usd > 0.0 {
+    if meta.usage.cost_usd > 0.0 {
         texts.push(dollars(meta.usage.cost_usd));
     }
     let below: f64 = paint.state.sessions.spawned_by(&meta.id).iter().map(|meta| meta.usage.cost_usd).sum();

@@ -200,7 +200,7 @@ async fn a_stream_that_breaks_off_can_be_tried_again() {
         assert_eq!(text(&chunks), "half");
         let error = error.unwrap();
         assert_eq!((error.code, error.retry), ("network_error", true), "{error:?}");
-        assert_eq!(error.title, "The answer broke off");
+        assert_eq!(error.title, "Response interrupted");
     }
     let error = failure(Script::death()).await;
     assert_eq!((error.code, error.retry), ("network_error", true));
@@ -235,7 +235,7 @@ async fn silence_has_limits() {
     let (chunks, error) = ask(&provider, request()).await;
     assert_eq!(text(&chunks), "half");
     let error = error.unwrap();
-    assert_eq!((error.code, error.retry, error.title.as_str()), ("network_error", true, "The answer stalled"));
+    assert_eq!((error.code, error.retry, error.title.as_str()), ("network_error", true, "Response stalled"));
     for _ in 0..2 {
         let (chunks, error) = ask(&provider, request()).await;
         assert!(chunks.is_empty());

@@ -260,7 +260,7 @@ async fn a_stream_that_breaks_in_a_call_can_be_tried_again_and_gives_no_call() {
         let mut silent = endpoint(&server);
         silent.stall = Duration::from_millis(100);
         let (_, error) = ask(&*wire.provider(silent), request(wire)).await;
-        assert_eq!(error.unwrap().title, "The answer stalled");
+        assert_eq!(error.unwrap().title, "Response stalled");
         server.hung_up_times(1).await;
     }
 }
@@ -485,7 +485,7 @@ async fn a_model_without_tools_is_told_of_once_and_then_asked_without() {
     let asking = ModelRequest { tools: vec![tool], ..request(Wire::Responses) };
     let error = ask(&provider, asking.clone()).await.1.unwrap();
     assert_eq!((error.code, error.retry), ("model_no_tool_support", false));
-    assert!(error.text.ends_with("If you try again it is asked without tools."), "{}", error.text);
+    assert!(error.text.ends_with("Retry sends it without tools."), "{}", error.text);
     assert_eq!(ask(&provider, asking).await.1, None);
     let asked = server.asked();
     assert!(asked[0].json().get("tools").is_some() && asked[1].json().get("tools").is_none());

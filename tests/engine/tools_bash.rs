@@ -407,14 +407,14 @@ fn what_came_to_configure_or_run_code_is_told() {
     assert!(!quiet.text.contains("configures or runs code"), "{}", quiet.text);
     let told = bench.run("mkdir -p .github/workflows && echo x > .github/workflows/ci.yml && echo y > .envrc");
     assert!(!told.failed, "{}", told.text);
-    for line in ["configures or runs code", "- .envrc is new", "- .github/workflows/ci.yml is new"] {
+    for line in ["configures or runs code", "- .envrc was created", "- .github/workflows/ci.yml was created"] {
         assert!(told.text.contains(line), "{}", told.text);
     }
     assert!(told.text.contains(r#"`access` {"write":[".envrc",".github/workflows/ci.yml"]}"#), "{}", told.text);
     // It takes no effect, and is not lost.
     assert!(!bench.cwd.join(".envrc").exists() && !bench.cwd.join(".github").exists());
     let kept = bench.place.session_dir.join("protected/1-.envrc");
-    assert!(told.text.contains(&format!(".envrc is new: it was moved to {}", kept.display())), "{}", told.text);
+    assert!(told.text.contains(&format!(".envrc was created: moved to {}", kept.display())), "{}", told.text);
     assert_eq!((std::fs::read_to_string(kept).unwrap().as_str(), told.figures.protected.len()), ("y\n", 2));
     // Where it is there already it is read-only, or comes back.
     std::fs::write(bench.cwd.join(".envrc"), "mine\n").unwrap();
@@ -422,7 +422,7 @@ fn what_came_to_configure_or_run_code_is_told() {
     if again.failed {
         assert!(again.text.contains("- read-only: .envrc"), "{}", again.text);
     } else {
-        assert!(again.text.contains(".envrc was changed: it is as before again"), "{}", again.text);
+        assert!(again.text.contains(".envrc was changed: restored"), "{}", again.text);
     }
     assert_eq!(std::fs::read_to_string(bench.cwd.join(".envrc")).unwrap(), "mine\n");
 }
@@ -431,10 +431,10 @@ fn what_came_to_configure_or_run_code_is_told() {
 fn a_command_that_is_stopped_or_left_alone_leaves_nothing_that_runs_code_either() {
     let Some(bench) = held(Sandbox::Workspace) else { return };
     let outcome = bench.call(json!({"command": "echo x > .envrc; sleep 1000", "timeout_s": 1}), |_| {}).unwrap();
-    assert!(outcome.text.contains(".envrc is new") && !bench.cwd.join(".envrc").exists(), "{}", outcome.text);
+    assert!(outcome.text.contains(".envrc was created") && !bench.cwd.join(".envrc").exists(), "{}", outcome.text);
     let stopped = bench.call(json!({"command": "echo x > .envrc; echo ready; sleep 1000"}), |_| bench.stop.cancel());
     let Err(RunError::Stopped(StoppedRun { text, protected })) = stopped else { panic!("{stopped:?}") };
-    assert!(text.contains(".envrc is new") && !bench.cwd.join(".envrc").exists(), "{text}");
+    assert!(text.contains(".envrc was created") && !bench.cwd.join(".envrc").exists(), "{text}");
     assert_eq!(protected.len(), 1, "the user is told: {protected:?}");
 }
 

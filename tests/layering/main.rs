@@ -6,3 +6,4 @@ mod features;
 mod source;
 mod structure;
 mod walls;
+mod wording;

@@ -71,7 +71,7 @@ pub fn without_text(source: &str) -> String {
 }
 
 /// For `r"`, `r#"`, `br"` at `at`: the number of hashes and where the text begins.
-fn raw_hashes(chars: &[char], at: usize) -> Option<(usize, usize)> {
+pub fn raw_hashes(chars: &[char], at: usize) -> Option<(usize, usize)> {
     let mut i = at;
     i += usize::from(chars.get(i) == Some(&'b'));
     if chars.get(i) != Some(&'r') {

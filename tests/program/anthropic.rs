@@ -227,7 +227,7 @@ async fn silence_has_limits_and_pings_are_sound() {
     endpoint.first_byte = Some(Duration::from_millis(100));
     let provider = Anthropic::new(endpoint).unwrap();
     let error = ask(&provider, request()).await.1.unwrap();
-    assert_eq!((error.code, error.retry, error.title.as_str()), ("network_error", true, "The answer stalled"));
+    assert_eq!((error.code, error.retry, error.title.as_str()), ("network_error", true, "Response stalled"));
     let error = ask(&provider, request()).await.1.unwrap();
     assert_eq!((error.code, error.retry), ("service_unavailable", false));
     let (chunks, error) = ask(&provider, request()).await;

@@ -297,10 +297,10 @@ fn patches_jobs_and_scripts_change_nothing_either() {
             "{result}"
         );
         assert!(!result.contains("connected"), "{result}");
-        assert!(results[11].contains("goes on in the background as job"), "{}", results[11]);
+        assert!(results[11].contains("continues in the background as job"), "{}", results[11]);
     } else {
         assert!(results[10].starts_with(refused) && results[11].starts_with(refused), "{results:?}");
     }
-    assert!(results[12].contains("There is no job `none`") && results[13].contains("There is no job `none`"));
+    assert!(results[12].contains("No job `none`") && results[13].contains("No job `none`"));
     assert!(!runs("61234") && !runs("4711"), "jobs end with the program: {}", repo(&room));
 }

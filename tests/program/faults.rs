@@ -47,7 +47,7 @@ impl Place {
         let cwd = self.project.path().to_string_lossy().into_owned();
         let start = Start::new(env!("CARGO_BIN_EXE_lisle"), self.home.path()).size(120, 30);
         let pty = start.args(["--cwd", cwd.as_str(), "--connection", "work"]).go();
-        pty.until("What is to be done?");
+        pty.until("Ask anything, or type / for commands");
         pty.keys(text);
         pty.until(text);
         pty.keys("\r");
@@ -130,7 +130,7 @@ fn broken_arguments_go_back_to_the_model() {
     let pty = place.say("hello");
     pty.until("I see.");
     let second = &place.server.asked()[1].body;
-    assert!(second.contains("could not be read as JSON"), "{second}");
+    assert!(second.contains("Invalid JSON input"), "{second}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn the_same_call_three_times_in_a_row_asks_and_requests_have_a_limit() {
     let one = |n: u32| Script::calls(&[("read", json!({"path": "a.txt", "limit": n}))]);
     let place = Place::new([one(1), one(2), one(3), one(4), Script::says("never")]);
     let pty = place.say("hello");
-    pty.until("made 4 requests");
+    pty.until("limit of 4 requests");
     assert_eq!(place.server.asked().len(), 4);
 }
 
@@ -175,7 +175,7 @@ fn silence_before_the_first_byte_is_told_and_not_tried_again() {
     let place = Place::new([Script::sse("").then_wait(&gate).then(body)]);
     let pty = place.say("hello");
     // Longer than a stall may be.
-    pty.until("no answer yet, for 5s");
+    pty.until("no response for 5s");
     gate.open();
     pty.until("At last.");
     assert_eq!(place.server.asked().len(), 1);

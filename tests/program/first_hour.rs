@@ -49,7 +49,7 @@ fn the_demo_answers_after_two_keys_and_a_message() {
     std::fs::create_dir_all(home.path().join("work")).unwrap();
     std::fs::write(home.path().join("work/only.txt"), "hi\n").unwrap();
     let mut screen = Counted::new(home.path());
-    screen.until("Who answers?").press("\r").until("Demo mode").write("list").press("\r").until("only.txt");
+    screen.until("Choose a model").press("\r").until("Demo mode").write("list").press("\r").until("only.txt");
     assert_eq!(screen.keys, 2);
 }
 
@@ -86,9 +86,9 @@ fn a_key_and_the_first_answer_take_five_keys_and_a_refused_one_is_pasted_again_a
     let server = ModelServer::start([refused(), listed(), says("Hello from the server")]);
     let home = keyless(&server);
     let mut screen = Counted::new(home.path());
-    screen.until("Who answers?").press("\x1b[B").press("\r").until("the key, not shown");
+    screen.until("Choose a model").press("\x1b[B").press("\r").until("API key (hidden)");
     // The server answers within a millisecond; nothing that follows waits for the user to be slow.
-    screen.write(&pasted(WRONG)).press("\r").until("does not accept the key");
+    screen.write(&pasted(WRONG)).press("\r").until("rejected the key");
     screen.write(&pasted(RIGHT)).until("****").press("\r").until("claude-listed-1").close("\r", "refresh");
     screen.write("hello").press("\r").until("Hello from the server");
     assert_eq!(screen.keys, 5 + 1, "one of them gave the key that was refused");
@@ -102,7 +102,7 @@ fn what_is_typed_while_a_key_is_checked_goes_into_the_field() {
     let server = ModelServer::start([refused().held(&gate), listed(), says("Hello from the server")]);
     let home = keyless(&server);
     let mut screen = Counted::new(home.path());
-    screen.until("Who answers?").press("\x1b[B").press("\r").until("the key, not shown");
+    screen.until("Choose a model").press("\x1b[B").press("\r").until("API key (hidden)");
     screen.write(WRONG).press("\r").until("checking");
     // Typed, not pasted, and its Enter before the first one is refused.
     screen.write(RIGHT).until("****").press("\r");

@@ -114,7 +114,7 @@ fn what_would_ask_is_refused_and_told() {
     let done = place.lisle(&["run", "--connection", "demo", "--mode", "execute", "run rm -rf /"]);
     assert_eq!(code(&done), Some(3), "what is catastrophic is refused in every mode");
     let done = place.lisle(&["run", "--connection", "demo", "ask which way? | left | right"]);
-    assert!(out(&done).to_lowercase().contains("nobody can answer"), "{}", out(&done));
+    assert!(out(&done).to_lowercase().contains("this run is non-interactive"), "{}", out(&done));
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn without_a_place_to_write_it_works_in_memory_and_says_so() {
         .unwrap();
     assert_eq!(code(&done), Some(6));
     assert!(out(&done).contains("README.md"));
-    assert!(err(&done).contains("cannot be saved") && err(&done).contains("The text is in"), "{}", err(&done));
+    assert!(err(&done).contains("Can't save") && err(&done).contains("The text is in"), "{}", err(&done));
 }
 
 #[test]
@@ -390,7 +390,11 @@ fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
     std::fs::write(place.project.path().join("reads.sh"), "f=.en; grep real ${f}v\n").unwrap();
     let run = |command: &str| place.lisle(&["run", "--connection", "demo", "--mode", "execute", command]);
     let hidden = run("run sh reads.sh");
-    assert!(err(&hidden).contains("the sandbox kept from bash sh reads.sh: hidden secret: .env"), "{}", err(&hidden));
+    assert!(
+        err(&hidden).contains("blocked by the sandbox in bash sh reads.sh: hidden secret: .env"),
+        "{}",
+        err(&hidden)
+    );
     let named = run("run cat .env");
     let rule = r#"{"effect":"allow","tool":"sandbox","readable":["./.env"]}"#;
     assert!(err(&named).contains("refused: bash cat .env") && err(&named).contains(rule), "{}", err(&named));
@@ -449,7 +453,7 @@ fn the_rule_that_a_refusal_names_works_when_it_is_pasted() {
         for mode in ["execute", "ask"] {
             let run = || place.lisle(&["run", "--connection", "demo", "--mode", mode, &format!("run {command}")]);
             let refused = err(&run());
-            let (_, named) = refused.split_once("without a question: ").unwrap_or_else(|| panic!("{refused}"));
+            let (_, named) = refused.split_once("to permissions.json: ").unwrap_or_else(|| panic!("{refused}"));
             std::fs::write(&rules, format!("{{\"rules\": [{}]}}", named.lines().next().unwrap())).unwrap();
             let done = run();
             assert_eq!((code(&done), err(&done).as_str()), (Some(0), ""), "{mode} {command}");
@@ -479,7 +483,7 @@ fn a_session_that_another_process_has_is_refused_at_once() {
     for which in [&["--session", &id][..], &["--continue"]] {
         let refused = place.lisle(&[&["run"], which, &["--mode", "execute", "three"]].concat());
         assert_eq!((code(&refused), out(&refused)), (Some(5), String::new()), "{}", err(&refused));
-        assert!(err(&refused).contains("has this session open, so nothing was sent"), "{}", err(&refused));
+        assert!(err(&refused).contains("nothing sent: session open in"), "{}", err(&refused));
     }
     gate.open();
     let held = holds.wait_with_output().unwrap();
@@ -509,7 +513,7 @@ fn each_of_many_runs_on_one_session_prints_its_own_answer_or_is_refused() {
             }
             Some(5) => {
                 assert_eq!(out(&done), "", "{n}");
-                assert!(err(&done).contains("has this session open"), "{n}: {}", err(&done));
+                assert!(err(&done).contains("session open in"), "{n}: {}", err(&done));
             }
             other => panic!("{n}: {other:?} {}{}", out(&done), err(&done)),
         }
@@ -554,7 +558,7 @@ fn a_server_that_never_answers_ends_with_the_time_that_was_given() {
     served(&place, &server);
     let done = place.lisle(&["run", "--timeout", "1", "hello"]);
     assert_eq!((code(&done), out(&done)), (Some(1), String::new()));
-    assert!(err(&done).contains("took too long"), "{}", err(&done));
+    assert!(err(&done).contains("timeout:"), "{}", err(&done));
     assert_eq!(place.said(&place.session()), ["hello"]);
 }
 
@@ -575,7 +579,7 @@ fn an_answer_whose_session_was_deleted_is_printed_and_said_to_be_unsaved() {
     gate.open();
     let done = run.wait_with_output().unwrap();
     assert_eq!((code(&done), out(&done)), (Some(6), "The Danube.\n".to_owned()), "{}", err(&done));
-    assert!(err(&done).contains("could not be saved"), "{}", err(&done));
+    assert!(err(&done).contains("Not saved"), "{}", err(&done));
     let kept = std::fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap().path());
     assert!(kept.into_iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("The Danube."))));
 }
@@ -609,13 +613,13 @@ fn an_open_pipe_that_sends_nothing_is_left_alone_unless_it_is_asked_for() {
     let open = left.stdin.take();
     let done = left.wait_with_output().unwrap();
     assert_eq!(code(&done), Some(0), "{}", err(&done));
-    assert!(err(&done).contains("waiting for stdin") && err(&done).contains("goes without it"), "{}", err(&done));
+    assert!(err(&done).contains("waiting for stdin") && err(&done).contains("sending without it"), "{}", err(&done));
     drop(open);
     let mut endless = begin(&["--timeout", "1", "-"]);
     let open = endless.stdin.take();
     let done = endless.wait_with_output().unwrap();
     assert_eq!(code(&done), Some(1), "{}", err(&done));
-    assert!(err(&done).contains("nothing was sent"), "{}", err(&done));
+    assert!(err(&done).contains("nothing sent"), "{}", err(&done));
     drop(open);
     for (words, said) in [(&["-"][..], "read README.md"), (&["please", "-"], "please\n\nread README.md")] {
         let mut asked = begin(words);
@@ -634,7 +638,7 @@ fn a_word_that_is_no_command_goes_to_no_model() {
     for words in [&["sesions"][..], &["sesions", "list"], &["--connection", "demo", "hello"]] {
         let done = place.lisle(words);
         assert_eq!((code(&done), out(&done)), (Some(2), String::new()), "{words:?}");
-        assert!(err(&done).contains("there is no command") && err(&done).contains("lisle run"), "{}", err(&done));
+        assert!(err(&done).contains("unknown command") && err(&done).contains("lisle run"), "{}", err(&done));
     }
     assert_eq!(std::fs::read_dir(place.home.path()).unwrap().count(), 0, "nothing was begun");
 }
@@ -647,7 +651,7 @@ fn a_result_that_cannot_be_written_is_told() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let done = place.command(words).stdout(full).output().unwrap();
         assert_eq!(code(&done), Some(1), "{words:?}: {}", err(&done));
-        assert!(err(&done).contains("stdout could not be written"), "{words:?}: {}", err(&done));
+        assert!(err(&done).contains("can't write stdout"), "{words:?}: {}", err(&done));
     }
 }
 
@@ -699,7 +703,7 @@ fn a_connection_that_is_not_here_is_named_and_another_one_can_answer_for_it() {
     std::fs::write(&config, format!("{text}{second}")).unwrap();
     let stays = place.lisle(&["run", "--session", &id, "--connection", "other", "two"]);
     assert_eq!(code(&stays), Some(2), "{}", err(&stays));
-    assert!(err(&stays).contains("stays with the connection local"), "{}", err(&stays));
+    assert!(err(&stays).contains("uses connection local"), "{}", err(&stays));
 
     std::fs::write(&config, text.replace("local", "other")).unwrap();
     let missing = place.lisle(&["run", "--session", &id, "two"]);
@@ -728,5 +732,5 @@ fn a_log_that_cannot_be_written_is_told_once_and_by_lisle_alone() {
     assert_eq!((code(&done), out(&done)), (Some(0), "The Danube.\n".to_owned()));
     let said = err(&done);
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains("The log cannot be written"), "{said}");
+    assert!(said.contains("Can't write the log"), "{said}");
 }

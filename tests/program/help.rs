@@ -31,7 +31,7 @@ fn topics_are_listed_and_every_page_is_plain_text() {
 #[test]
 fn an_unknown_topic_names_the_nearest_and_a_command_its_options() {
     for (topic, says) in [
-        ("theme", "There is no help topic \"theme\". The nearest is themes.\nAll topics: lisle help\n"),
+        ("theme", "No help topic \"theme\". Closest match: themes\nAll topics: lisle help\n"),
         ("run", "Options of the command: lisle run --help\n"),
     ] {
         let (page, complaints, code) = lisle(&["help", topic]);

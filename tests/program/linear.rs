@@ -274,7 +274,7 @@ fn hostile_text_is_harmless() {
         Script::says("Done."),
     ]);
     std::fs::write(place.project.path().join("\u{1b}[31mred"), "").unwrap();
-    let lines = ["say it \u{1b}[31mred", "run it", "4"];
+    let lines = ["say it \u{1b}[31mred", "run", "4"];
     golden("hostile", &lines, &place.tell(&[], &lines));
 }
 
@@ -322,7 +322,7 @@ fn interrupts_stop_and_then_quit() {
     for line in out.lines() {
         let line = line.unwrap();
         writeln!(said, "{line}").unwrap();
-        if line == "you: go" || line.starts_with("stopped:") || line.contains("once more") {
+        if line == "you: go" || line.starts_with("stopped:") || line.contains("again to quit") {
             kill_process(pid, Signal::INT).unwrap();
         }
     }
@@ -372,11 +372,11 @@ fn a_capable_terminal_gets_the_marks_of_turns_alone() {
     pty.sent("session: ");
     // Pasted lines are one message, which Enter sends.
     pty.keys("hello\nyou\nthere\n");
-    pty.sent("3 lines were pasted");
+    pty.sent("pasted 3 lines");
     pty.keys("\n");
     pty.sent("done: ");
     pty.keys("\x03");
-    pty.sent("once more quits");
+    pty.sent("again to quit");
     pty.keys("\x03");
     assert!(pty.end().success());
     pty.look(|seen| {
@@ -395,7 +395,7 @@ fn a_key_is_not_shown_while_it_is_written() {
     let mut pty = at_a_terminal(home.path(), "dumb").args(["--connection", "demo"]).go();
     pty.sent("session: ");
     pty.keys("/connection openai\n");
-    pty.sent("it is not shown");
+    pty.sent("enter the key (hidden)");
     pty.keys("sk-test-1234567890abcdef\n");
     pty.sent("stored");
     // Ctrl+D would ask while what was waited for settles.
@@ -433,8 +433,8 @@ fn help_is_read_out() {
     assert_eq!(page.first().map(String::as_str), Some("help: Work over SSH"));
     assert_eq!(page.last().map(String::as_str), Some("end of help"));
     assert!(page.iter().any(|line| line.starts_with("- A lost line:")), "{page:?}");
-    assert_eq!(said("/help thmes"), ["note: There is no help topic \"thmes\". The nearest is themes."]);
-    assert!(said("/help").iter().any(|line| line.starts_with("topics of /help: access, agents,")));
+    assert_eq!(said("/help thmes"), ["note: No help topic \"thmes\". Closest match: themes"]);
+    assert!(said("/help").iter().any(|line| line.starts_with("/help topics: access, agents,")));
 }
 
 /// Effects and output of a line that comes so many milliseconds after the start.
@@ -463,9 +463,9 @@ fn a_number_that_was_on_its_way_answers_nothing() {
     wait(&mut state, vec![question("a", "Which?")]);
     state.clock.now = screen::NOW.plus(1_000);
     let told = printer.news(&state).lines.join("\n");
-    assert!(told.contains("question: Which?\n1. left\n2. right\n3. answer in your own words"), "{told}");
+    assert!(told.contains("question: Which?\n1. left\n2. right\n3. other: type your own answer"), "{told}");
     let (lines, said) = hear(&mut printer, &mut state, "1", 1_200);
-    assert!(lines.is_empty() && said.contains("newer than your number"), "{said}");
+    assert!(lines.is_empty() && said.contains("enter the number again"), "{said}");
     assert_eq!(hear(&mut printer, &mut state, "4", 2_000).0, []);
     assert_eq!(hear(&mut printer, &mut state, "2", 2_000).0, answered("a", "right"));
 }
@@ -496,7 +496,7 @@ fn words_for_a_question_that_went_are_not_sent() {
     printer.news(&state);
     assert_eq!(hear(&mut printer, &mut state, "3", 5_000).0.len(), 1);
     let told = printer.news(&state).lines;
-    assert_eq!(told, ["write your answer; an empty line goes back to the answers"]);
+    assert_eq!(told, ["enter your answer; an empty line goes back to the answers"]);
     wait(&mut state, Vec::new());
     printer.news(&state);
     let (lines, said) = hear(&mut printer, &mut state, "the third way", 60_000);

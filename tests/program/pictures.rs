@@ -31,18 +31,18 @@ fn said_with_a_picture(home: &Path, answers: Answers) -> Pty {
     pty.keys("/attach shot.png\r");
     pty.until("B ×");
     pty.keys("look\r");
-    pty.until("picture  shot.png");
+    pty.until("image  shot.png");
     pty.until("100×60");
     // Ctrl+C stops a turn while one runs, and the first frame after the message can show the composer at rest.
     pty.until("not a language model");
-    pty.until("Write a message");
+    pty.until("Message, or / for commands");
     pty
 }
 
 /// To be called while nothing runs.
 fn quit(pty: &mut Pty) {
     pty.keys("\x03");
-    pty.until("once more");
+    pty.until("again to quit");
     pty.keys("\x03");
     pty.end();
     pty.sent("\x1b[23;0t");

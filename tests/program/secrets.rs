@@ -158,26 +158,26 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
     let mut pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).env("LISLE_LOG", "trace").go();
     pty.until("Ask to Edit");
     pty.keys("hello\r");
-    pty.until("A key for work?");
+    pty.until("API key for work?");
     let address = format!("http://{}", server.address());
     pty.until(&address);
     // Typing goes on to the message, and a key that is pasted there goes nowhere.
     pty.keys("draft");
     pty.keys(&format!("\x1b[200~{TYPED}\x1b[201~"));
-    pty.until("looks like a key");
+    pty.until("looks like an API key");
     // Each asking has words of its own: keys for the second one must not meet the first.
-    for why in ["no key for it yet", "is not a key of ours"] {
+    for why in ["No key yet", "is not a key of ours"] {
         pty.until(why);
         to_the_field(&pty);
         pty.keys(&format!("\x1b[200~{TYPED}\x1b[201~"));
         pty.until(&"*".repeat(TYPED.len()));
         pty.keys("\r");
         // The server refuses the first one, and is asked again with the second.
-        pty.gone("not shown");
+        pty.gone("API key (hidden)");
     }
     pty.until("The key fits.");
     assert!(pty.text().contains("draft"));
-    again_until(&pty, "\x15\x03", "once more");
+    again_until(&pty, "\x15\x03", "again to quit");
     pty.keys("\x03");
     pty.end();
     pty.look(|seen| nothing_secret("the screen", &seen.raw));
@@ -196,7 +196,7 @@ fn to_the_field(pty: &pty::Pty) {
     again_until(pty, "\x1bOR", "later");
     // Just after it got the focus its keys do nothing.
     again_until(pty, "\x1b[B", "▌›1");
-    again_until(pty, "\r", "the key, not shown");
+    again_until(pty, "\r", "API key (hidden)");
 }
 
 #[track_caller]

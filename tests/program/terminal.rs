@@ -14,11 +14,11 @@ use std::time::Duration;
 /// Text of the status line in the default permission mode.
 const READY: &str = "Ask to Edit";
 /// Text of an empty composer while nothing runs.
-const NOTHING_RUNS: &str = "Write a message";
+const NOTHING_RUNS: &str = "Message, or / for commands";
 /// Text of an empty composer before the first message.
-const NOTHING_SAID: &str = "What is to be done?";
+const NOTHING_SAID: &str = "Ask anything, or type / for commands";
 /// Words on the screen of a home without a model.
-const FIRST: &str = "Who answers?";
+const FIRST: &str = "Choose a model";
 /// Every mode that is switched on, with what switches it off.
 const MODES: &[(&str, &str)] = &[
     ("\x1b[22;0t", "\x1b[23;0t"),
@@ -65,7 +65,7 @@ fn quit(pty: &mut Pty) {
         [NOTHING_RUNS, NOTHING_SAID, FIRST].iter().any(|words| seen.text().contains(words))
     });
     pty.keys("\x03");
-    pty.until("once more");
+    pty.until("again to quit");
     pty.keys("\x03");
     pty.end();
 }
@@ -497,7 +497,7 @@ fn a_log_that_cannot_be_written_leaves_the_screen_alone() {
     let mut pty = ready(lisle(home.path()));
     pty.keys("which river is long?\r");
     pty.until("The Danube.");
-    pty.until("The log cannot be written");
+    pty.until("Can't write the log");
     assert!(!pty.text().contains("tracing"), "{}", pty.text());
     quit(&mut pty);
 }

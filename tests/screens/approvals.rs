@@ -18,7 +18,7 @@ fn asked_for(text: &str, parts: &[(&str, PartState)]) -> Ask {
         .iter()
         .map(|(text, state)| PartShown { text: (*text).to_owned(), state: *state, risks: Vec::new(), worst: false })
         .collect();
-    approval.reasons = vec!["Not proved to only read: `git` has no `add` that only reads.".to_owned()];
+    approval.reasons = vec!["Not known to be read-only: `git add` changes the index.".to_owned()];
     approval.risks = Vec::new();
     let rule = |words: &[&str]| Rule {
         program: Some(words[0].to_owned()),
@@ -60,7 +60,7 @@ fn what_is_remembered_stands_below_its_answer() {
     shots("remembers", &state);
     let text = "git add ./**\ngit commit *.rs";
     let problem =
-        Some("git commit *.rs: In `args`, `*.rs` is no pattern: there are `./**` and, in last place, `*`".to_owned());
+        Some("git commit *.rs: In `args`, invalid pattern `*.rs`: use `./**`, or `*` as the last one".to_owned());
     writing(&mut state, Stage::Rules { text: Box::new(Editor::new(text)), problem });
     shots("rules", &state);
     let text = Box::new(Editor::new("git status && git add src/auth"));
@@ -77,7 +77,7 @@ fn what_is_not_what_it_seems_is_marked() {
     ask(&mut state, Ask::Approval(approval));
     shots("odd", &state);
     let screen = shot("odd", &state, 140, 40);
-    for what in ["p⟦U+0430⟧ypal.com⟦U+FF0F⟧x", "U+200B", "U+FF1B", "guessed"] {
+    for what in ["p⟦U+0430⟧ypal.com⟦U+FF0F⟧x", "U+200B", "U+FF1B", "best guess"] {
         assert!(screen.contains(what), "{what}\n{screen}");
     }
 }
@@ -217,7 +217,7 @@ fn an_answer_for_all_says_so() {
     state.overlays = vec![Overlay::Inbox(Box::new(inbox))];
     for (width, height) in SIZES {
         let screen = shot("all", &state, width, height);
-        assert!(height < 20 || screen.contains("3 equal ones"), "{screen}");
+        assert!(height < 20 || screen.contains("3 identical requests"), "{screen}");
     }
     insta::assert_snapshot!("all-equal-100x30", shot("all-equal", &state, 100, 30));
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
@@ -249,7 +249,7 @@ fn a_struck_change_is_crossed_out_and_the_yes_says_what_it_leaves_out() {
         assert!(screen.contains("1. line 5") && !screen.contains("without"), "{screen}");
         // The second one is brought into sight and struck.
         let screen = press(&mut state, &["j", "j", "x"], width, height);
-        for says in ["2. line 25", "struck out", "once, without 1 change"] {
+        for says in ["2. line 25", "struck", "once, without 1 change"] {
             assert!(screen.contains(says), "{width}x{height} {says}\n{screen}");
         }
         insta::assert_snapshot!(format!("struck-{width}x{height}"), shot("struck", &state, width, height));

@@ -126,7 +126,7 @@ fn a_new_home_says_what_will_stand_there() {
     meta.cwd = Path::new("/").to_owned();
     state.sessions.put(meta, NOW, 0);
     let shown = shot("details-new", &state, 200, 50);
-    assert!(shown.contains("will stand here"), "{shown}");
+    assert!(shown.contains("appear here"), "{shown}");
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn choosing_properties() {
     state.overlays.push(Overlay::Prompt(Box::new(Prompt {
         title: "Priority: which number?".to_owned(),
         line: Line::new("high"),
-        problem: Some("a number is needed: 3 or 2.5".to_owned()),
+        problem: Some("expected a number: 3 or 2.5".to_owned()),
         wanted: Wanted::LabelValue { label: "priority".to_owned(), value: ValueType::Number, sessions: vec![name] },
     })));
     insta::assert_snapshot!("prompt-80x24", shot("prompt", &state, 80, 24));
@@ -238,8 +238,8 @@ fn questions() {
     state.overlays = vec![Overlay::Confirm(Box::new(Confirm {
         title: "Clear “Fix login redirect”?".to_owned(),
         says: vec![
-            "Its 12 messages go to the trash; its cost and tokens count from zero.".to_owned(),
-            "Title, status, labels and settings stay. /trash has the messages for 30 days.".to_owned(),
+            "12 messages move to the trash; cost and tokens restart at zero.".to_owned(),
+            "Title, status, labels and settings stay. /trash keeps the messages for 30 days.".to_owned(),
         ],
         verb: "clear".to_owned(),
         deed: Deed::Send(Command::Session { id: id("260902-swift-river"), command: SessionCommand::Clear }),
@@ -308,7 +308,7 @@ fn audit() {
                 Mode::Explore,
                 Authority::Mode,
                 Sandbox::None,
-                "Explore is read-only: `rm` is not on the list of commands that only read. Shift+Tab to Ask to Edit lets it ask.",
+                "Explore is read-only: `rm` is not a known read-only command. Switch to Ask to Edit (Shift+Tab) to be asked.",
             ),
         ),
         entry("d", 4, "edit", "src/auth/redirect.rs", decided(true, Mode::Ask, Authority::Person, Sandbox::None, "")),
@@ -357,7 +357,7 @@ fn health() {
     report.missing = vec!["attachments/screen.png".to_owned()];
     report.orphans = vec!["long_responses/old.txt".to_owned(), "plans/unused.md".to_owned()];
     report.held_by = Some("lisle, process 812 on this machine".to_owned());
-    report.repairs = vec!["2 lines that do not parse go to session.jsonl.salvage.".to_owned()];
+    report.repairs = vec!["Move 2 invalid lines to session.jsonl.salvage.".to_owned()];
     state.overlays = vec![Overlay::Health(card(Some(report)))];
     shots("health", &state);
 }

@@ -143,7 +143,7 @@ fn ask(state: &mut State, tool: &str, proposal: Proposal, intent: &str) {
         subject: "x".into(),
         intent: Some(intent.into()),
         proposal,
-        reasons: vec!["Ask to Edit asks before a file is changed: /home/me/src/app/src/auth/redirect.rs.".into()],
+        reasons: vec!["File change: /home/me/src/app/src/auth/redirect.rs.".into()],
         risks: vec!["deletes files".into()],
         parts: vec![],
         offers: vec![],

@@ -90,7 +90,7 @@ fn the_rest_of_an_answer_that_is_cut_off_stands_before_what_cut_it_off_in_any_fr
             let places = [
                 at("assistant: Beginning."),
                 at("And"),
-                at("(cut off"),
+                at("(interrupted"),
                 at(match by {
                     CutBy::Error => "error: Broken",
                     _ => "stopped: ",

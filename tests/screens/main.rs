@@ -328,7 +328,7 @@ fn a_plan_is_shown_once() {
 #[test]
 fn a_long_reason_never_hides_the_way_to_stop() {
     let mut state = used();
-    let reason = "Too many requests: the server asks to wait. ".repeat(4);
+    let reason = "Too many requests: rate limited by the server. ".repeat(4);
     current(&mut state).turn.started = Some(ago(1_000));
     current(&mut state).turn.retry = Some(Retry { attempt: 1, of: 5, at: At(NOW.0 + 8_000), reason });
     let mut running = state.sessions.meta(&id("260902-swift-river")).unwrap().clone();
@@ -504,7 +504,7 @@ fn the_list_in_front() {
 #[test]
 fn notices_take_the_status_line() {
     let mut state = used();
-    state.notices.push(NOW, Notice::new(Level::Error, "the disk is full: nothing is saved").hint("free some space"));
+    state.notices.push(NOW, Notice::new(Level::Error, "disk full, nothing saved").hint("free some space"));
     let last = |state: &State, width| shot("notice", state, width, 24).lines().nth(23).unwrap_or("").to_owned();
     insta::assert_snapshot!("notice-80", last(&state, 80));
     insta::assert_snapshot!("notice-40", last(&state, 40));

@@ -129,7 +129,7 @@ fn trust_is_asked_in_the_panel() {
 fn a_host_that_a_command_connects_to_is_asked_in_the_panel() {
     let mut state = used();
     let rule = Rule { host: Some("example.org".into()), ..Rule::allow("network") };
-    let worst = "any command sends what it can read to example.org, and runs what comes from there";
+    let worst = "any command can send what it reads to example.org and run what it downloads";
     let approval = Approval {
         call: CallId::new("call-1"),
         tool: "network".into(),
@@ -137,8 +137,7 @@ fn a_host_that_a_command_connects_to_is_asked_in_the_panel() {
         intent: None,
         proposal: Proposal::Connect { to: "example.org:443".into(), command: "curl -s https://example.org/a".into() },
         reasons: vec![
-            "A command wants to connect to example.org, which is no package registry and no remote of the repository."
-                .into(),
+            "A command wants to connect to example.org: not a package registry, git remote or allowed host.".into(),
         ],
         risks: vec!["network".into()],
         parts: vec![],

@@ -76,7 +76,7 @@ fn connected() -> State {
     ];
     let vendor = ConnectionInfo {
         key_from: None,
-        missing: Some("no key: store it with `lisle auth add openai`, set OPENAI_API_KEY".to_owned()),
+        missing: Some("no key: run `lisle auth add openai`, set OPENAI_API_KEY".to_owned()),
         offered: true,
         ..connection("openai", "https://api.openai.com", &["gpt-5-mini"])
     };
@@ -117,7 +117,7 @@ fn connections() {
     let local = ConnectionName::new("local");
     engine(
         &mut state,
-        EngineEvent::Models { connection: local, models: Err("Nothing answers at 127.0.0.1:11434.".into()) },
+        EngineEvent::Models { connection: local, models: Err("Nothing is listening at 127.0.0.1:11434.".into()) },
     );
     shots("connections", &state);
 }
@@ -185,10 +185,10 @@ fn thinking_levels_say_what_they_mean() {
     let levels = vec![
         level(ThinkingLevel::Off, Ok("no thinking")),
         level(ThinkingLevel::Low, Ok("up to 4,000 tokens of thinking")),
-        level(ThinkingLevel::Medium, Ok("as the model does by itself")),
+        level(ThinkingLevel::Medium, Ok("model default")),
         level(ThinkingLevel::High, Ok("up to 20,000 tokens of thinking")),
-        level(ThinkingLevel::Xhigh, Err("the server knows no word for it")),
-        level(ThinkingLevel::Max, Err("the server knows no word for it")),
+        level(ThinkingLevel::Xhigh, Err("not supported by the server")),
+        level(ThinkingLevel::Max, Err("not supported by the server")),
     ];
     let (connection, model) = (ConnectionName::new("work"), "sonnet-5".to_owned());
     engine(&mut state, EngineEvent::Levels { connection, model, levels });
@@ -252,9 +252,9 @@ fn the_doctor_and_what_was_said() {
     insta::assert_snapshot!("doctor-looking-100x30", shot("doctor-looking", &state, 100, 30));
     let findings = vec![
         Finding::ok("version", "lisle 0.1.0"),
-        Finding::ok("terminal", "TERM=xterm-256color, 16 million colours, 100x30; set: TMUX, COLORTERM"),
-        Finding::warn("clipboard", "tried in this order: tmux, the terminal itself (OSC 52)", "Install wl-copy"),
-        Finding::broken("data", "/home/me/data cannot be written (read-only)", "Check its owner and rights"),
+        Finding::ok("terminal", "TERM=xterm-256color, true color, 100x30; set: TMUX, COLORTERM"),
+        Finding::warn("clipboard", "in this order: tmux, terminal (OSC 52)", "Install wl-copy"),
+        Finding::broken("data", "/home/me/data cannot be written (read-only)", "Check its owner and permissions"),
         Finding::ok("kernel", "Landlock 5, seccomp"),
     ];
     update(&mut state, NOW, Msg::Doctor(findings));
@@ -263,9 +263,9 @@ fn the_doctor_and_what_was_said() {
     for (level, text) in [
         (Level::Info, "Copied 12 lines"),
         (Level::Warning, "The clipboard did not confirm."),
-        (Level::Error, "config.toml could not be written."),
+        (Level::Error, "can't write config.toml"),
     ] {
-        update(&mut state, NOW, Msg::Notice(Notice::new(level, text).hint("look at its rights")));
+        update(&mut state, NOW, Msg::Notice(Notice::new(level, text).hint("check its permissions")));
     }
     act(&mut state, AppAction::Notices);
     shots("notices", &state);

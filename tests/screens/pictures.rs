@@ -52,8 +52,7 @@ fn pictures() -> State {
     let sized = |name: &str, width, height| {
         (PathBuf::from(format!("/s/attachments/{name}")), KnownPicture::Sized(Pixels { width, height }))
     };
-    let cut =
-        (PathBuf::from("/s/attachments/cut\u{1b}[31m.png"), KnownPicture::Broken("the picture is broken".to_owned()));
+    let cut = (PathBuf::from("/s/attachments/cut\u{1b}[31m.png"), KnownPicture::Broken("damaged image".to_owned()));
     let sizes = vec![sized("login 画面.png", 1280, 720), sized("chart.png", 300, 100), cut];
     update(&mut state, NOW, Msg::Measured(sizes));
     state.conversations.density = Density::Tails;

@@ -87,15 +87,15 @@ fn a_held_queue_says_why_and_how_it_goes_on() {
     for (ended, word) in [
         (Some(TurnEnd::Failed), "the turn failed"),
         (Some(TurnEnd::Limit), "reached a limit"),
-        (Some(TurnEnd::Done), "before they went in"),
-        (None, "before they went in"),
+        (Some(TurnEnd::Done), "ended first"),
+        (None, "ended first"),
     ] {
         open(&mut state).ended = ended;
         let shown = screen::shot("queue-held", &state, 100, 30);
         assert!(shown.contains(word) && shown.contains("space sends them"), "{ended:?}\n{shown}");
     }
     open(&mut state).queue.iter_mut().for_each(|item| item.redelivered = true);
-    assert!(screen::shot("queue-held", &state, 100, 30).contains("lisle ended while they waited"));
+    assert!(screen::shot("queue-held", &state, 100, 30).contains("lisle quit before sending"));
 }
 
 #[test]

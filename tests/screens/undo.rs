@@ -31,8 +31,8 @@ fn file(shown: &str, deed: UndoDeed, lines: Option<(u32, u32)>, state: UndoState
 }
 
 fn plan(aim: UndoAim) -> UndoPlan {
-    let changed = UndoState::Changed("It was changed since, not by this session.".to_owned());
-    let lost = UndoState::Lost("It had 4.2 MB, more than is kept for commands.".to_owned());
+    let changed = UndoState::Changed("Changed since, not by this session.".to_owned());
+    let lost = UndoState::Lost("Too large to record for commands: 4.2 MB.".to_owned());
     UndoPlan {
         aim,
         at: At(NOW.0 - 61 * 60_000),
@@ -46,7 +46,7 @@ fn plan(aim: UndoAim) -> UndoPlan {
             file("src/auth/tests.rs", UndoDeed::Bring, Some((48, 0)), UndoState::Ready),
             file("tools/check.sh", UndoDeed::Mode, None, UndoState::Ready),
         ],
-        gaps: vec!["The files below /home/me/src/app were still being copied when it began.".to_owned()],
+        gaps: vec!["Started before the files in /home/me/src/app were recorded.".to_owned()],
         commits: false,
     }
 }
@@ -86,10 +86,10 @@ fn going_back_offers_the_files() {
     let deed =
         Deed::Rewind { session: session(), at: MessageId::new("m"), text: None, files: Some(Box::new(plan(aim))) };
     let says = vec![
-        "A new session keeps all up to the chosen entry.".to_owned(),
-        "Files stay as they are now; 6 that calls changed since can be restored too: f shows them.".to_owned(),
+        "A new session keeps everything up to the chosen entry.".to_owned(),
+        "Files are unchanged; 6 files changed since can also be restored (f shows them)".to_owned(),
     ];
-    let confirm = Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed };
+    let confirm = Confirm { title: "Rewind?".to_owned(), says, verb: "rewind".to_owned(), deed };
     state.overlays.push(Overlay::Confirm(Box::new(confirm)));
     shots("rewind-asks", &state);
 }
@@ -109,7 +109,7 @@ fn what_a_session_changed() {
             one("old.txt", ChangeKind::Removed, diff("old.txt", Some("gone\n"), ""), ""),
         ],
         more: 0,
-        gaps: vec!["Not every file could be kept: the directory has more than 500 MB in all.".into()],
+        gaps: vec!["Some files were not recorded: the directory has more than 500 MB in all.".into()],
     };
     let card = |changes, selected| ChangesCard { session: session(), changes, selected, scroll: 0 };
     state.overlays = vec![Overlay::Changes(Box::new(card(Some(changes.clone()), 1)))];

@@ -140,7 +140,7 @@ impl Machine {
             return;
         }
         self.queue.held = false;
-        out.push(notice(Level::Info, "What waited when the program died is sent now.", ""));
+        out.push(notice(Level::Info, "Sending messages left from the last run", ""));
         self.send_next(now, out);
     }
 }

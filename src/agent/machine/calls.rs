@@ -89,8 +89,7 @@ impl Machine {
         } else if self.deliver_steers(now, out) {
             // The user said something else: that is another matter.
         } else if self.turn.as_ref().is_some_and(|turn| turn.repeats.is_out()) {
-            let text =
-                "The agent made the same call again and again, so the turn was ended. Say what it should do instead.";
+            let text = "Turn stopped: the agent kept repeating the same call. Tell it what to do instead.";
             let row = self.info(now, Level::Warning, InfoKind::Remark, text);
             self.keep(vec![row], Safety::Synced, out);
             self.end_turn(now, TurnEnd::Limit, out);
@@ -214,7 +213,7 @@ impl Machine {
     ) {
         let mut question = question;
         if matches!(facts.proposal, Proposal::Command { .. }) && call.input.get("background") == Some(&true.into()) {
-            question.risks.push("goes on in the background until it is ended".to_owned());
+            question.risks.push("runs in the background until stopped".to_owned());
         }
         // Execute has not stood long enough to count for this call.
         let settles = self.mode_for(call) != self.meta.mode;
@@ -272,7 +271,7 @@ impl Machine {
             None => (authority, String::new()),
             Some(edited) => {
                 edited.fresh = false;
-                (Authority::Person, format!("you changed the command; proposed was: {}", edited.proposed))
+                (Authority::Person, format!("command edited by you; proposed: {}", edited.proposed))
             }
         };
         let decision = Decision { allowed: true, mode, authority, reason, sandbox };
@@ -340,7 +339,7 @@ impl Machine {
                 return;
             }
             Then::Ask(_) => {
-                let text = "Nobody can answer: this runs without a screen. Decide yourself and say what you assumed.";
+                let text = "This run is non-interactive. Decide yourself and say what you assumed.";
                 self.end_call(now, id, Outcome { failed: true, text: text.to_owned(), ..outcome }, out);
             }
             Then::Todo(items) => {
@@ -416,7 +415,7 @@ impl Machine {
 
 /// Reason of a decision that leaves out parts of what was proposed.
 fn struck_in_words(facts: &CallFacts) -> String {
-    format!("you left out {} of {} changes", facts.left_out.len(), facts.proposal.strikable())
+    format!("you skipped {} of {} changes", facts.left_out.len(), facts.proposal.strikable())
 }
 
 /// lisle itself writes the files of such a call, each whole: once that began it is not stopped halfway.

@@ -87,8 +87,8 @@ impl Machine {
     pub(super) fn below_ceiling(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
         let mode = self.config.ceiling.map_or(wanted, |most| wanted.stricter(most));
         if mode != wanted {
-            let text = format!("The session that spawned this one is in {}: it goes no further.", mode.shown());
-            out.push(notice(Level::Warning, text, "Change the mode there, or wait until this one is done."));
+            let text = format!("Limited to {}, the mode of the session that spawned this one.", mode.shown());
+            out.push(notice(Level::Warning, text, "Change the mode there, or wait until this one finishes."));
         }
         mode
     }

@@ -59,17 +59,17 @@ impl Machine {
     /// The user asks for a compaction.
     pub(super) fn compact_wished(&mut self, now: At, wish: String, out: &mut Vec<Step>) {
         if self.turn.is_some() {
-            let text = "A turn runs: nothing was compacted.";
-            out.push(notice(Level::Warning, text, "Compact when it has ended; a full window is compacted by itself."));
+            let text = "Can't compact: turn running";
+            out.push(notice(Level::Warning, text, "Compact when it ends; a full context is compacted automatically"));
             return give_back(SessionCommand::Compact { wish }, text, out);
         }
         if self.own.plan.is_some() {
-            let text = "A plan waits for your answer: nothing was compacted.";
-            out.push(notice(Level::Warning, text, "It can be approved so that it is compacted first."));
+            let text = "Can't compact: plan pending";
+            out.push(notice(Level::Warning, text, "One of its answers approves and compacts first"));
             return give_back(SessionCommand::Compact { wish }, text, out);
         }
         if !carried_over::has_matter(self.transcript.rows()) {
-            let text = "There is nothing to compact.";
+            let text = "Nothing to compact";
             out.push(notice(Level::Info, text, ""));
             return give_back(SessionCommand::Compact { wish }, text, out);
         }

@@ -54,8 +54,8 @@ impl Machine {
         if let Some(name) = other.clone() {
             let bound = self.meta.connection_locked && self.meta.connection.is_some();
             if bound && !self.answering.is_missing() {
-                let text = "The connection of a session is fixed after its first message.";
-                out.push(notice(Level::Warning, text, "Start a new session for another connection."));
+                let text = "A session's connection can't change after its first message.";
+                out.push(notice(Level::Warning, text, "Start a new session to use another connection."));
                 return;
             }
             if bound {
@@ -94,8 +94,8 @@ impl Machine {
             return self.set_model(now, Some(name), model, out);
         };
         if theirs == name {
-            let text = format!("The connection {theirs} is not configured here, so it cannot answer.");
-            out.push(notice(Level::Warning, text, "Name one that is; /connect lists them."));
+            let text = format!("Connection {theirs} is not configured here.");
+            out.push(notice(Level::Warning, text, "Choose another: /connect lists them."));
             return;
         }
         match everywhere {

@@ -93,7 +93,7 @@ impl Machine {
         for (at, item) in items.iter().enumerate() {
             match item {
                 ConversationItem::User(_) if at == 0 && carried => {
-                    add(ContextSort::Carried, "carried over by the last compaction", 1, tokens::item(item));
+                    add(ContextSort::Carried, "kept from the last compaction", 1, tokens::item(item));
                 }
                 ConversationItem::User(_) => one(&mut user, tokens::item(item)),
                 ConversationItem::Assistant(reply) => {
@@ -158,11 +158,11 @@ impl Machine {
         let tried = self.turn.as_ref().is_some_and(|turn| turn.compacted.is_some());
         let mut text = error.text.trim_end().to_owned();
         text.push_str(match tried {
-            true => " It was compacted and sent again, and is still too long.",
-            false => " There was nothing before it that could be compacted.",
+            true => " Still too long after compaction.",
+            false => " Nothing earlier to compact.",
         });
         if self.has_media() || speaks_of_media(&error) {
-            text.push_str(" Its attachments take a part of it: send fewer or smaller ones.");
+            text.push_str(" Send fewer or smaller attachments.");
         }
         Failure {
             code: error.code.to_owned(),
@@ -182,8 +182,8 @@ impl Machine {
         if hint {
             failure.text.truncate(failure.text.trim_end().len());
             failure.text.push_str(
-                " The attachments may be why: /rewind takes the message back, so that it can be sent without them, or with \
-                 smaller ones (PNG, JPEG, GIF and WebP are what most servers take).",
+                " The attachments may be the cause: /rewind and resend without them, or with smaller ones (most \
+                 servers accept PNG, JPEG, GIF and WebP).",
             );
         }
         failure

@@ -28,7 +28,7 @@ impl Machine {
     /// The user wants to give a key.
     pub(super) fn give_key(&mut self, now: At, wanted: KeyRequest, out: &mut Vec<Step>) {
         if self.asks.key().is_some_and(|asked| asked.failure.is_some()) {
-            return out.push(notice(Level::Info, "A key is asked for here already.", "Answer that first."));
+            return out.push(notice(Level::Info, "A key request is already open.", "Answer that first."));
         }
         self.settle_key(out);
         self.ask_for_key(now, wanted, None, out);
@@ -89,7 +89,7 @@ impl Machine {
         if paused && self.turn.is_some() {
             self.request(now, out);
         } else {
-            out.push(notice(Level::Info, format!("The key of {connection} is stored."), ""));
+            out.push(notice(Level::Info, format!("Stored the key for {connection}"), ""));
         }
     }
 }

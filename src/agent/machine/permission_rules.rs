@@ -55,8 +55,8 @@ impl Machine {
         self.ask_for_trust(now, out);
         if self.meta.mode > loosest {
             self.meta.mode = self.meta.mode.stricter(loosest);
-            let text = format!("This workspace is not trusted: its sessions go no further than {}.", loosest.shown());
-            out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
+            let text = format!("Untrusted workspace: sessions are limited to {}.", loosest.shown());
+            out.push(notice(Level::Warning, text, "/trust shows what trusting it changes."));
             self.changed_by_user(out);
         }
         self.reconsider(now, out);
@@ -84,7 +84,7 @@ impl Machine {
             UserAnswer::Trust(yes) => *yes,
             UserAnswer::No(_) => false,
             _ => {
-                out.push(notice(Level::Info, "That was already settled.", ""));
+                out.push(notice(Level::Info, "Already answered", ""));
                 return;
             }
         };
@@ -95,8 +95,8 @@ impl Machine {
         } else {
             self.own.not_trusted.push(wanted.hash);
             out.push(Step::KeepMeta(Safety::Synced));
-            let text = "The rules of this repository only make things stricter.";
-            out.push(notice(Level::Info, text, "/trust asks again."));
+            let text = "This repository's rules can only restrict.";
+            out.push(notice(Level::Info, text, "/trust to review them again."));
         }
     }
 
@@ -111,17 +111,17 @@ impl Machine {
     ) -> Option<Authority> {
         let Ask::Approval(approval) = &asking.request.ask else { return None };
         let fault = if approval.offers.is_empty() {
-            Some("This cannot be remembered: it is asked every time.".to_owned())
+            Some("Can't remember this: always asks.".to_owned())
         } else if !approval.scopes.contains(&scope) {
-            Some(format!("This cannot be remembered for {}.", scope.in_words()))
+            Some(format!("Can't remember this for {}.", scope.in_words()))
         } else if rules.is_empty() {
-            Some("No rule was left to remember.".to_owned())
+            Some("No rule left to remember.".to_owned())
         } else {
             let ground = &self.trust.rules().ground;
             rules.iter().find_map(|rule| permit::takes(rule, &asking.facts, &approval.offers, ground).err())
         };
         if let Some(fault) = fault {
-            out.push(notice(Level::Warning, fault, "The request still waits."));
+            out.push(notice(Level::Warning, fault, "The request is still pending."));
             return None;
         }
         let words: Vec<String> = rules.iter().map(Rule::in_words).collect();
@@ -162,7 +162,7 @@ impl Machine {
         self.trust.move_to(&self.meta.cwd);
         if !self.own.rules.is_empty() {
             self.own.rules.clear();
-            let text = "The answers for this session were about the old directory and do not hold any more.";
+            let text = "Session rules cleared: they applied to the old directory.";
             out.push(notice(Level::Info, text, ""));
         }
     }

@@ -109,12 +109,12 @@ impl Machine {
             PlanFile::Text(text) => {
                 review.markdown = text;
                 review.origin = PlanOrigin::ChangedOnDisk;
-                let text = "The plan's file was changed meanwhile, so nothing was approved: this is how it reads now.";
-                out.push(notice(Level::Warning, text, "Look at it, and answer again."));
+                let text = "Not approved: the plan's file changed meanwhile. This is the current version.";
+                out.push(notice(Level::Warning, text, "Review it and answer again."));
                 self.ask_plan_anew(out);
             }
             PlanFile::Gone => {
-                let text = format!("The plan's file {} was gone; it is written anew.", review.path.display());
+                let text = format!("Plan file {} was missing and has been recreated.", review.path.display());
                 out.push(Step::KeepPlan(review.path.clone(), review.markdown.clone()));
                 out.push(notice(Level::Info, text, ""));
             }
@@ -130,7 +130,7 @@ impl Machine {
 
     pub(super) fn answer_plan(&mut self, now: At, answer: UserAnswer, out: &mut Vec<Step>) {
         if self.turn.is_some() {
-            let text = "A turn runs: the plan can be answered when it has ended.";
+            let text = "Turn running: answer the plan when it ends.";
             out.push(notice(Level::Warning, text, "Esc stops the turn."));
             return self.stays_asked(out);
         }
@@ -161,7 +161,7 @@ impl Machine {
     fn decline_plan(&mut self, now: At, out: &mut Vec<Step>) {
         self.drop_plan(out);
         self.meta.pending_execution = None;
-        let row = self.info(now, Level::Info, InfoKind::Remark, "You declined the plan.");
+        let row = self.info(now, Level::Info, InfoKind::Remark, "Plan declined");
         self.keep(vec![row], Safety::Synced, out);
         self.changed_by_user(out);
         if !self.queue.items.is_empty() {
@@ -174,9 +174,9 @@ impl Machine {
         let Some(waiting) = &mut self.own.plan else { return };
         let review = &mut waiting.review;
         if text.trim().is_empty() {
-            out.push(notice(Level::Warning, "The edited plan is empty, so the plan was left as it was.", ""));
+            out.push(notice(Level::Warning, "Plan unchanged: the edited text is empty.", ""));
         } else if text.trim_end() == review.markdown.trim_end() {
-            out.push(notice(Level::Info, "The plan was not changed.", ""));
+            out.push(notice(Level::Info, "Plan unchanged", ""));
         } else {
             review.markdown = text;
             review.origin = PlanOrigin::EditedByUser;
@@ -189,8 +189,8 @@ impl Machine {
         let Some(waiting) = self.own.plan.clone() else { return };
         let review = &waiting.review;
         if approval.covers != plan::hash(&review.markdown) {
-            let text = "The plan is not the one that was shown any more, so nothing was approved.";
-            out.push(notice(Level::Warning, text, "Look at it, and answer again."));
+            let text = "Not approved: the plan changed since it was shown.";
+            out.push(notice(Level::Warning, text, "Review it and answer again."));
             return self.stays_asked(out);
         }
         if approval.mode == Mode::Explore {
@@ -198,15 +198,15 @@ impl Machine {
             return self.stays_asked(out);
         }
         if review.markdown.trim().is_empty() {
-            out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
+            out.push(notice(Level::Warning, "Empty plan: nothing to approve", ""));
             return self.stays_asked(out);
         }
         let mut outline = Outline::parse(&review.markdown);
         let before = outline.clone();
         outline.apply(&approval.marks);
         if outline.is_all_struck() {
-            let text = "Every step is struck out: there is nothing to carry out.";
-            out.push(notice(Level::Warning, text, "Decline the plan, or take a strike back."));
+            let text = "Every step is struck: nothing to carry out.";
+            out.push(notice(Level::Warning, text, "Decline the plan, or restore a step."));
             return self.stays_asked(out);
         }
         if outline != before {
@@ -317,13 +317,13 @@ impl Machine {
             let over = self.own.progress.as_ref().is_some_and(|progress| progress.over);
             self.set_progress(None, out);
             if !over && self.turn.is_none() {
-                let text = "You dropped the plan: it is not carried out any further.";
+                let text = "Plan dropped";
                 let row = self.info(now, Level::Info, InfoKind::Remark, text);
                 self.keep(vec![row], Safety::Synced, out);
             }
             self.changed_by_user(out);
         } else {
-            out.push(notice(Level::Info, "There is no plan to drop.", ""));
+            out.push(notice(Level::Info, "No plan to drop", ""));
         }
     }
 }

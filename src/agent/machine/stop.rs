@@ -27,15 +27,15 @@ fn row_of(by: CutBy) -> (InfoKind, &'static str) {
     match by {
         CutBy::User => (InfoKind::Interrupted, "You stopped the turn."),
         CutBy::Restart => (InfoKind::Restarted, "lisle quit during this turn."),
-        CutBy::TimeLimit => (InfoKind::Ended, "The time limit of this run ended the turn (--timeout)."),
-        CutBy::Signal => (InfoKind::Ended, "A signal ended lisle during this turn."),
+        CutBy::TimeLimit => (InfoKind::Ended, "Timeout: the turn was stopped (--timeout)."),
+        CutBy::Signal => (InfoKind::Ended, "lisle was stopped by a signal during this turn."),
         CutBy::TakenOver => (InfoKind::Ended, "Another lisle took over during this turn."),
-        CutBy::Error => (InfoKind::Ended, "The turn was ended: nothing was heard of it any more."),
+        CutBy::Error => (InfoKind::Ended, "Turn stopped: it no longer responded."),
     }
 }
 
 /// Row of a turn that died with the program.
-const DIED: &str = "lisle was restarted: it had ended during this turn.";
+const DIED: &str = "lisle quit during this turn and was restarted.";
 
 /// Row of a turn of another lisle, in the session that was taken from it.
 const TAKEN: &str = "This session was taken over from another lisle during this turn.";
@@ -168,10 +168,10 @@ impl Machine {
         // Its row says that it was interrupted, so this is said behind it.
         let text = match ended {
             Ok(outcome) if outcome.figures.changes().next().is_some() => {
-                format!("It could not be stopped any more, and was done: {}", outcome.text.trim())
+                format!("Too late to stop, already done: {}", outcome.text.trim())
             }
             Err(RunError::Stopped(run)) if !run.protected.is_empty() => {
-                format!("The stopped command changed what configures or runs code:\n{}", run.protected.join("\n"))
+                format!("The stopped command changed files that configure or run code:\n{}", run.protected.join("\n"))
             }
             _ => return,
         };
@@ -230,7 +230,7 @@ impl Machine {
     fn stopped(&mut self, now: At, by: CutBy, alone: bool, out: &mut Vec<Step>) {
         self.settle_broken(now, CutBy::Error, out);
         let (kind, text) = match alone {
-            true => (InfoKind::Remark, "The compaction was stopped; nothing changed."),
+            true => (InfoKind::Remark, "Compaction stopped; nothing changed."),
             false => row_of(by),
         };
         let row = self.info(now, Level::Info, kind, text);

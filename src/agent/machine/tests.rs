@@ -382,7 +382,7 @@ fn reads_run_side_by_side_and_changes_in_order() {
 }
 
 fn approve(b: &Bench, mode: Mode, compact: bool) -> UserAnswer {
-    let review = &b.machine.own.plan.as_ref().expect("a plan waits").review;
+    let review = &b.machine.own.plan.as_ref().expect("plan pending").review;
     let covers = crate::domain::plan::hash(&review.markdown);
     let marks = crate::domain::plan::Outline::parse(&review.markdown).marks();
     UserAnswer::PlanApprove(PlanApproval { mode, compact, marks, covers })
@@ -643,7 +643,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
     assert!(b.call("q").result.unwrap().contains("this one"));
     let mut b = Bench::with(Mode::Ask, |rules| rules.headless = true);
     ask(&mut b);
-    assert!(b.call("q").result.unwrap().contains("Nobody can answer"));
+    assert!(b.call("q").result.unwrap().contains("This run is non-interactive"));
     b.calls(&[("w", "write")]);
     b.found("w", write("/w/x"));
     let decision = b.call("w").decision.unwrap();

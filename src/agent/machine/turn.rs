@@ -25,11 +25,7 @@ impl Machine {
     /// Begins a turn without a message: the failed request again.
     pub(super) fn begin_again(&mut self, now: At, out: &mut Vec<Step>) {
         if conversation::items(self.transcript.rows()).is_empty() {
-            return out.push(notice(
-                Level::Info,
-                "Nothing to send again: the conversation is empty.",
-                "Write a message.",
-            ));
+            return out.push(notice(Level::Info, "Nothing to retry: the conversation is empty.", "Send a message."));
         }
         // A request that ends with the model's last word has no question in it.
         if self.is_answered() {
@@ -38,8 +34,8 @@ impl Machine {
             }
             return out.push(notice(
                 Level::Info,
-                "Nothing to send again: the last message was answered.",
-                "Write a message.",
+                "Nothing to retry: the last message was answered.",
+                "Send a message.",
             ));
         }
         self.begin_with(now, None, out);
@@ -129,7 +125,8 @@ impl Machine {
         let Some(turn) = &self.turn else { return };
         if turn.requests >= limit {
             let text = format!(
-                "This turn made {limit} requests, which is its limit (limits.requests_per_turn). Send a message to go on."
+                "Turn stopped at its limit of {limit} requests (limits.requests_per_turn). Send a message to \
+                 continue."
             );
             self.settle_broken(now, CutBy::Error, out);
             let row = self.info(now, Level::Warning, InfoKind::Remark, text);
@@ -218,7 +215,7 @@ impl Machine {
         if silent && !matches!(stop, Stop::Paused | Stop::Length | Stop::Filtered) && self.ask_once_more() {
             // Servers send nothing now and then. The same is sent again.
             self.keep_broken(response, out);
-            let reason = "Empty answer: the model said nothing".to_owned();
+            let reason = "Empty response from the model".to_owned();
             out.push(Step::Emit(SessionEvent::Retrying { attempt: 1, of: 1, wait_ms: 0, reason }));
             self.request(now, out);
             return;
@@ -229,19 +226,18 @@ impl Machine {
         self.keep(rows, if ends { Safety::Synced } else { Safety::Written }, out);
         match &stop {
             Stop::Length if silent => {
-                let text = "The model reached its output limit before it said anything: all of it went into thinking. Lower \
-                            the thinking level, or choose another model with /model.";
-                self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
+                let text = "Output limit reached while thinking, before any text. Lower the thinking level, or \
+                 switch models with /model.";
+                self.fail(now, plain_failure("provider_error", "Empty response", text), out);
                 return;
             }
             Stop::Length => {
-                let text =
-                    "The answer reached the model's output limit and was cut off. Send \"go on\" and it continues.";
+                let text = "Truncated at the model's output limit. Send \"go on\" to continue.";
                 let row = self.info(now, Level::Warning, InfoKind::Remark, text);
                 self.keep(vec![row], Safety::Written, out);
             }
             Stop::Filtered => {
-                self.fail(now, plain_failure("provider_error", "Withheld", "The provider withheld the answer."), out);
+                self.fail(now, plain_failure("provider_error", "Withheld", "The provider withheld the response."), out);
                 return;
             }
             Stop::Done | Stop::Calls | Stop::Paused | Stop::Other(_) => {}
@@ -249,9 +245,8 @@ impl Machine {
         if !ends {
             self.propose(now, turn, calls, out);
         } else if silent {
-            let text = "The model sent an empty answer, and was asked once more before. Try again, or choose another model with \
-                        /model.";
-            self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
+            let text = "The model returned an empty response twice. Try again, or switch models with /model.";
+            self.fail(now, plain_failure("provider_error", "Empty response", text), out);
         } else if self.deliver_steers(now, out) {
             // The model is asked again, with what the user said.
         } else if stop == Stop::Paused {

@@ -20,8 +20,8 @@ impl Machine {
     /// Runs a command for the user.
     pub(super) fn typed(&mut self, now: At, command: &str, out: &mut Vec<Step>) {
         if self.turn.is_some() {
-            let text = "A turn runs: the command was not started.";
-            out.push(notice(Level::Warning, text, "Run it when the turn has ended; Esc stops the turn."));
+            let text = "Command not started: turn running.";
+            out.push(notice(Level::Warning, text, "Run it when the turn ends; Esc stops the turn."));
             give_back(SessionCommand::Type { command: command.to_owned() }, text, out);
             return;
         }
@@ -46,8 +46,8 @@ impl Machine {
         let policy = self.config.policy;
         let closed = policy.read_only_profile != ReadOnlyProfile::None && policy.sandbox != Sandbox::None;
         if closed && self.announced.confined_is_news() {
-            let hint = "`sandbox` in config.toml changes that; your own shell is not confined.";
-            out.push(notice(Level::Info, "Commands after ! run in the sandbox, like the agent's.", hint));
+            let hint = "Change `sandbox` in config.toml; your own shell is not confined.";
+            out.push(notice(Level::Info, "! commands run in the sandbox, like the agent's.", hint));
         }
     }
 }

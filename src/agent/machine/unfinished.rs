@@ -28,7 +28,7 @@ impl Machine {
         self.meta.unfinished = match end {
             TurnEnd::Done | TurnEnd::Plan => None,
             TurnEnd::Failed => failure,
-            TurnEnd::Limit => Some(Unfinished::new(Broken::Interrupted, "limit of requests reached")),
+            TurnEnd::Limit => Some(Unfinished::new(Broken::Interrupted, "request limit reached")),
             // Whoever stopped it knows.
             TurnEnd::Stopped if self.runs.last_cut() == Some(CutBy::User) => None,
             TurnEnd::Stopped => self.meta.unfinished.take(),

@@ -41,11 +41,7 @@ impl Machine {
             SessionCommand::Stop => self.stop_turn(now, CutBy::User, out),
             SessionCommand::Cut { by } => self.stop_turn(now, by, out),
             SessionCommand::Compact { wish } if self.wants_connection(out) => {
-                give_back(
-                    SessionCommand::Compact { wish },
-                    "The connection of this session is not configured here.",
-                    out,
-                );
+                give_back(SessionCommand::Compact { wish }, "This session's connection is not configured here.", out);
             }
             SessionCommand::Compact { wish } => self.compact_wished(now, wish, out),
             SessionCommand::Retry => self.retry(now, out),
@@ -177,7 +173,7 @@ impl Machine {
         } else if let QueueEdit::Replace { id, .. } = &edit
             && self.queue.items.iter().all(|item| item.id != *id)
         {
-            give_back(SessionCommand::Queue(edit), "The message was sent meanwhile, as it was.", out);
+            give_back(SessionCommand::Queue(edit), "Not changed: the message was already sent.", out);
         }
         if releases && self.turn.is_none() {
             self.send_next(now, out);
@@ -263,7 +259,7 @@ impl Machine {
     /// Makes a change without the places that the user struck out. Places that are not those of the change answer nothing.
     fn once_without(&mut self, now: At, call: &ProposedCall, asking: &Asking, places: Vec<u32>, out: &mut Vec<Step>) {
         if !asking.facts.proposal.can_leave_out(&places) {
-            out.push(notice(Level::Warning, "The struck places are not those of this change.", "Answer it again."));
+            out.push(notice(Level::Warning, "The struck parts don't belong to this change.", "Answer it again."));
             return out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
         }
         out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone(), by: None }));
@@ -274,12 +270,16 @@ impl Machine {
     /// Runs another command in the place of the one that was asked about: its facts are gathered and judged from the start.
     fn instead(&mut self, now: At, id: &CallId, asking: &Asking, command: String, out: &mut Vec<Step>) {
         let Proposal::Command { command: proposed, .. } = &asking.facts.proposal else {
-            out.push(notice(Level::Warning, "Only a command can be changed before it runs.", "Say no, and why."));
+            out.push(notice(
+                Level::Warning,
+                "Only commands can be edited before they run.",
+                "Answer no, with a reason.",
+            ));
             out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
             return;
         };
         if command.trim().is_empty() {
-            out.push(notice(Level::Warning, "There is no command to run.", "Write one, or say no."));
+            out.push(notice(Level::Warning, "Empty command.", "Enter one, or answer no."));
             out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
             return;
         }
@@ -325,11 +325,8 @@ impl Machine {
     pub(super) fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
         let mode = wanted.stricter(self.config.loosest);
         if mode != wanted {
-            let text = format!(
-                "This workspace was made by another program: its sessions go no further than {}.",
-                mode.shown()
-            );
-            out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
+            let text = format!("Workspace created by another program: sessions are limited to {}.", mode.shown());
+            out.push(notice(Level::Warning, text, "/trust shows what trusting it changes."));
         }
         self.below_ceiling(mode, out)
     }
@@ -343,7 +340,7 @@ impl Machine {
             if drop_plan {
                 self.drop_plan(out);
             } else if self.meta.mode == Mode::Explore {
-                let text = "A plan waits for your answer, so the mode stays Explore.";
+                let text = "Plan pending: the mode stays Explore.";
                 out.push(notice(Level::Warning, text, "Answer the plan, or drop it with /mode MODE --drop-plan."));
                 return;
             }
@@ -398,13 +395,9 @@ pub(super) fn give_back(act: SessionCommand, why: &str, out: &mut Vec<Step>) {
 /// An answer that nobody waits for any more.
 pub(super) fn unheard(request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
     out.push(stale_answer());
-    give_back(
-        SessionCommand::Answer { request: request.clone(), answer, shown: None },
-        "That was already settled.",
-        out,
-    );
+    give_back(SessionCommand::Answer { request: request.clone(), answer, shown: None }, "Already answered", out);
 }
 
 pub(super) fn stale_answer() -> Step {
-    notice(Level::Info, "That was already settled.", "")
+    notice(Level::Info, "Already answered", "")
 }

@@ -222,14 +222,14 @@ pub fn carry(
 #[must_use]
 pub fn label(carried: &Carried, kept: usize, why: Option<&str>) -> String {
     let files = count(carried.changed.len() + carried.read.len(), "file", "files");
-    let messages = count(carried.said.len(), "message of yours", "messages of yours");
+    let messages = count(carried.said.len(), "of your messages", "of your messages");
     let how = match why {
         None if carried.summary.is_empty() => "without a model".to_owned(),
         None => "with a summary".to_owned(),
         Some(why) => format!("without a model ({})", why.trim_end_matches('.')),
     };
-    let kept = if kept == 0 { String::new() } else { format!(", {} as they are", count(kept, "row", "rows")) };
-    format!("compacted {how}: {messages} and {files} go on{kept}; all of it stays above")
+    let kept = if kept == 0 { String::new() } else { format!(", {} verbatim", count(kept, "row", "rows")) };
+    format!("compacted {how}: kept {messages} and {files}{kept}; full history above")
 }
 
 fn section(title: &str, text: String) -> String {
@@ -429,7 +429,7 @@ mod tests {
         }
         assert!(carried.contains("changed\n\n- b.rs\n\n## Files that were read\n\n- a.rs\n"), "{carried}");
         assert!(!carried.contains("c.rs") && !carried.contains("earlier words"));
-        assert!(label.contains("2 messages of yours and 2 files") && !label.contains('\n'));
+        assert!(label.contains("2 of your messages and 2 files") && !label.contains('\n'));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub const INTERRUPTED: &str = "interrupted: the call did not finish";
 const STOPPED_HINT: &str = "[The user interrupted your previous answer.]";
 
 /// Note for the model after lisle quit or died.
-const RESTARTED_HINT: &str = "[lisle was restarted while you were at work, so your previous answer broke off there. The user did not \
+const RESTARTED_HINT: &str = "[lisle was restarted while you were at work, so your previous answer was interrupted there. The user did not \
     interrupt you.]";
 
 /// The first item where the conversation begins with the model: servers want the user's word first.
@@ -205,8 +205,10 @@ impl<'a> Builder<'a> {
             Body::Info(info) if info.kind == InfoKind::Interrupted => self.interrupted = Some(STOPPED_HINT.into()),
             Body::Info(info) if info.kind == InfoKind::Restarted => self.interrupted = Some(RESTARTED_HINT.into()),
             Body::Info(info) if info.kind == InfoKind::Ended => {
-                let told =
-                    format!("[{} Your previous answer broke off there. The user did not interrupt you.]", info.text);
+                let told = format!(
+                    "[{} Your previous answer was interrupted there. The user did not interrupt you.]",
+                    info.text
+                );
                 self.interrupted = Some(told.into());
             }
             Body::Info(info) if info.kind == InfoKind::ModeChanged => self.mode_changed(row, &info.text),

@@ -178,11 +178,11 @@ fn place(text: &mut String, all: &mut Vec<Media>, shelf: &Shelf, room: &mut Room
 }
 
 fn make(media: &Media, path: &Path) -> Result<Ready, String> {
-    let size = files::look(path).map_err(|error| format!("its copy cannot be read: {error}"))?.len();
+    let size = files::look(path).map_err(|error| format!("can't read its copy: {error}"))?.len();
     if size > LARGEST {
         return Err(format!("its copy has {}, which is too much", text::size(size)));
     }
-    let read = files::load(path).map_err(|error| format!("its copy cannot be read: {error}"))?;
+    let read = files::load(path).map_err(|error| format!("can't read its copy: {error}"))?;
     let data = |mime: &str, bytes: &[u8]| Ready::Data(mime.to_owned(), STANDARD.encode(bytes).into());
     if attachments::image(&read.bytes).is_some() {
         return picture(read.bytes).map(|(mime, bytes)| data(mime, &bytes));
@@ -190,7 +190,7 @@ fn make(media: &Media, path: &Path) -> Result<Ready, String> {
     if read.bytes.starts_with(b"%PDF-") {
         return Ok(data("application/pdf", &read.bytes));
     }
-    let (content, _) = text::decode(&read.bytes).map_err(|kind| format!("it is {kind}, which cannot be sent"))?;
+    let (content, _) = text::decode(&read.bytes).map_err(|kind| format!("can't send {kind}"))?;
     Ok(Ready::Words(fenced(&media.name, &content).into()))
 }
 
@@ -221,13 +221,13 @@ fn fenced(name: &str, content: &str) -> String {
 /// # Errors
 /// Half a sentence: it is broken or far too large.
 pub fn picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), String> {
-    let mime = attachments::image(&bytes).ok_or("it is no picture")?;
-    let broken = |error: image::ImageError| format!("the picture cannot be opened: {error}");
+    let mime = attachments::image(&bytes).ok_or("not an image")?;
+    let broken = |error: image::ImageError| format!("can't open the image: {error}");
     let open = || ImageReader::new(Cursor::new(&bytes)).with_guessed_format();
-    let io = |error: std::io::Error| format!("the picture cannot be opened: {error}");
+    let io = |error: std::io::Error| format!("can't open the image: {error}");
     let (width, height) = open().map_err(io)?.into_dimensions().map_err(broken)?;
     if width.max(height) > MOST_EDGE {
-        return Err(format!("the picture has {width}×{height} pixels, which is too much"));
+        return Err(format!("the image is too large: {width}×{height} pixels"));
     }
     if width.max(height) <= EDGE && bytes.len() <= PICTURE {
         return Ok((mime, bytes));
@@ -265,7 +265,7 @@ pub fn picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), String> {
             return Ok(("image/jpeg", out));
         }
     }
-    Err("the picture could not be made small enough".to_owned())
+    Err("the image can't be made small enough".to_owned())
 }
 
 #[cfg(test)]
@@ -303,8 +303,8 @@ mod tests {
     fn broken_and_huge_pictures_are_refused() {
         let mut cut = png(2_000, 20);
         cut.truncate(60);
-        assert!(picture(cut).unwrap_err().contains("cannot be opened"));
-        assert!(picture(b"hello".to_vec()).unwrap_err().contains("no picture"));
+        assert!(picture(cut).unwrap_err().contains("can't open the image"));
+        assert!(picture(b"hello".to_vec()).unwrap_err().contains("not an image"));
         // A header that claims more than is ever opened.
         let mut bomb = png(4, 4);
         bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(told.media.len(), 2);
         assert_eq!(told.media[0].data, Some(Ok(STANDARD.encode(png(4, 4)).into())));
         assert_eq!(told.media[0].mime, "image/png", "the bytes decide");
-        assert!(matches!(&told.media[1].data, Some(Err(why)) if why.contains("cannot be read")), "{told:?}");
+        assert!(matches!(&told.media[1].data, Some(Err(why)) if why.contains("can't read its copy")), "{told:?}");
         // A second request does not need the file any more.
         std::fs::remove_file(&picture.path).unwrap();
         let mut again = vec![ConversationItem::User(said())];

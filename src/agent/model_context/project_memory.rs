@@ -166,11 +166,11 @@ impl Loading {
         self.note(path);
         let Ok(real) = path.canonicalize() else { return };
         if !real.starts_with(root) {
-            let text = "The file leads out of the repository, so it was not read.".to_owned();
-            return self.problem(path, None, text, "Put the text into the repository.");
+            let text = "Not read: the file links outside the repository.".to_owned();
+            return self.problem(path, None, text, "Move the text into the repository.");
         }
         if paths::is_secret_file(&real) {
-            return self.problem(path, None, "The file looks like a secret, so it was not read.".to_owned(), "");
+            return self.problem(path, None, "Not read: the file looks like a secret.".to_owned(), "");
         }
         if !self.told.insert(real.clone()) {
             return;
@@ -179,10 +179,10 @@ impl Loading {
         if too_many {
             if !std::mem::replace(&mut self.full, true) {
                 let text = format!(
-                    "Project memory is full ({MOST_FILES} files or {} KB), so this file and those behind it were not read.",
+                    "Project memory full ({MOST_FILES} files or {} KB): this file and later ones were not read.",
                     MOST_IN_ALL / 1024
                 );
-                self.problem(path, None, text, "Make the files shorter.");
+                self.problem(path, None, text, "Shorten the files.");
             }
             return;
         }
@@ -191,7 +191,7 @@ impl Loading {
         let cwd = &self.cwd;
         let masked = || MaskedPaths::below(cwd);
         if of_project && !classify::is_told(&real, file.text.as_bytes(), self.masked.get_or_insert_with(masked)) {
-            return self.problem(path, None, "The file looks like a secret, so it was not read.".to_owned(), "");
+            return self.problem(path, None, "Not read: the file looks like a secret.".to_owned(), "");
         }
         // The same text under both names is included once.
         if file.text.trim().is_empty() || self.memory.files.iter().any(|other| other.text == file.text) {
@@ -211,8 +211,8 @@ impl Loading {
         let line = Some(import.line);
         let named = &import.path;
         if named.starts_with('~') || Path::new(named).is_absolute() && !Path::new(named).starts_with(root) {
-            let text = format!("@{named} lies outside the repository, so it was not imported.");
-            return self.problem(from, line, text, "Import files of the repository alone.");
+            let text = format!("Not imported: @{named} is outside the repository.");
+            return self.problem(from, line, text, "Import only files in the repository.");
         }
         let Some(folder) = real.parent() else { return };
         let path = paths::lexical(folder, Path::new(named));
@@ -220,65 +220,65 @@ impl Loading {
         let Ok(found) = path.canonicalize() else {
             // A word with an @ in a sentence is nobody's mistake.
             if import.alone {
-                let text = format!("@{named} was not found, so it was not imported.");
-                self.problem(from, line, text, "Correct the path, or put it into backticks if it is no import.");
+                let text = format!("Not imported: @{named} not found.");
+                self.problem(from, line, text, "Fix the path, or put it in backticks if it is not an import.");
             }
             return;
         };
         if !found.starts_with(root) {
-            let text = format!("@{named} leads out of the repository, so it was not imported.");
-            return self.problem(from, line, text, "Import files of the repository alone.");
+            let text = format!("Not imported: @{named} links outside the repository.");
+            return self.problem(from, line, text, "Import only files in the repository.");
         }
         if paths::is_secret_file(&found) || paths::is_secret_file(&path) {
-            let text = format!("@{named} looks like a secret, so it was not imported.");
+            let text = format!("Not imported: @{named} looks like a secret.");
             return self.problem(from, line, text, "Keep secrets out of project memory.");
         }
         if found.is_dir() {
             if import.alone {
-                let text = format!("@{named} is a folder, so it was not imported.");
+                let text = format!("Not imported: @{named} is a folder.");
                 self.problem(from, line, text, "Import its files one by one.");
             }
             return;
         }
         if stack.contains(&found) {
-            let text = format!("@{named} imports itself, by way of others: it is told once.");
-            return self.problem(from, line, text, "Take one of the imports out.");
+            let text = format!("Import cycle at @{named}: included once.");
+            return self.problem(from, line, text, "Remove one of the imports.");
         }
         if stack.len() >= DEPTH {
-            let text = format!("@{named} lies more than {DEPTH} imports deep, so it was not imported.");
-            return self.problem(from, line, text, "Import it higher up.");
+            let text = format!("Not imported: @{named} is more than {DEPTH} imports deep.");
+            return self.problem(from, line, text, "Import it from a file closer to the top.");
         }
         self.file(&path, root, stack);
     }
 
     /// The beginning of a file. `None` if it cannot be read, which is reported.
     fn read(&mut self, path: &Path) -> Option<MemoryFile> {
-        let fix = "Correct the file, or take it away.";
+        let fix = "Fix the file, or remove it.";
         let data = match std::fs::metadata(path) {
             Ok(data) if data.is_file() => data,
             Ok(_) => {
-                self.problem(path, None, "It is no file, so it was not read.".to_owned(), fix);
+                self.problem(path, None, "Not a file; not read.".to_owned(), fix);
                 return None;
             }
             Err(error) => {
-                self.problem(path, None, format!("It cannot be read: {error}."), fix);
+                self.problem(path, None, format!("Can't read it: {error}."), fix);
                 return None;
             }
         };
         let mut bytes = Vec::new();
         let most = MOST_BYTES as u64 + 4;
         // With links followed the path is its own; where it is not, something else came in between.
-        let moved = || std::io::Error::other("it was moved while it was read");
+        let moved = || std::io::Error::other("it moved while being read");
         let read = plain_file::open_through_links(path).and_then(|file| {
             let is_there = plain_file::path_of(&file).is_none_or(|now| now == path);
             if is_there { file.take(most).read_to_end(&mut bytes) } else { Err(moved()) }
         });
         if let Err(error) = read {
-            self.problem(path, None, format!("It cannot be read: {error}."), fix);
+            self.problem(path, None, format!("Can't read it: {error}."), fix);
             return None;
         }
         if bytes.contains(&0) {
-            self.problem(path, None, "It is not a text, so it was not read.".to_owned(), fix);
+            self.problem(path, None, "Not a text file; not read.".to_owned(), fix);
             return None;
         }
         let text = String::from_utf8_lossy(&bytes);
@@ -286,12 +286,7 @@ impl Loading {
         let mut text = text[..end].trim_start_matches('\u{feff}').to_owned();
         if data.len() > MOST_BYTES as u64 {
             let kb = MOST_BYTES / 1024;
-            self.problem(
-                path,
-                None,
-                format!("It is longer than {kb} KB: what is behind that is not told."),
-                "Make it shorter.",
-            );
+            self.problem(path, None, format!("Longer than {kb} KB; the rest is left out."), "Shorten it.");
             text.push_str("\n[The rest of this file was left out.]");
         }
         Some(MemoryFile { path: path.to_owned(), text: without_keys(text), whole: data.len() })
@@ -498,7 +493,7 @@ mod tests {
         let lines: Vec<Option<usize>> = memory.problems.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), Some(8), None]);
         let all = memory.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        for word in ["outside the repository", "leads out", "looks like a secret", "is a folder", "was not found"] {
+        for word in ["outside the repository", "links outside", "looks like a secret", "is a folder", "not found"] {
             assert!(all.contains(word), "{word} in {all}");
         }
     }
@@ -517,7 +512,7 @@ mod tests {
         let memory = bench.load("");
         let texts: Vec<&str> = memory.problems.iter().map(|problem| problem.text.as_str()).collect();
         assert_eq!(texts.len(), 2, "{texts:?}");
-        assert!(texts[0].contains("more than 5 imports deep") && texts[1].contains("imports itself"), "{texts:?}");
+        assert!(texts[0].contains("more than 5 imports deep") && texts[1].contains("Import cycle"), "{texts:?}");
     }
 
     #[test]

@@ -104,7 +104,7 @@ pub fn joined(parts: &[PromptPart]) -> String {
 pub(in crate::agent) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Explore => {
-            "Permission mode: Explore (read only). You can read, list, search, and run commands that only read. Writing, editing \
+            "Permission mode: Explore (read only). You can read, list, search, and run read-only commands. Writing, editing \
              and every other command is blocked by the program, so do not try. When the user wants something changed, look around \
              first, then call submit_plan with a title, a summary and the steps in order, and stop: the user approves it, perhaps \
              with steps struck out or commented, and you carry it out then, reporting each step with the tool step."

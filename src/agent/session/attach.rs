@@ -20,14 +20,14 @@ impl SessionActor {
             self.keep_meta(Safety::Written).await;
         }
         if matches!(self.files.ownership(), FilesState::New { .. }) {
-            let made = Err("The session could not be written, so there is no place for a copy.".to_owned());
+            let made = Err("Not attached: can't write to the session.".to_owned());
             return self.out.send(SessionEvent::Attached { path, made });
         }
         let (place, mailbox, written) = (self.site(None).place, self.mailbox.clone(), path.clone());
         let asker = self.out.asker().cloned();
         tokio::spawn(async move {
             let made = blocking(move || attachments::take(&written, &place)).await;
-            let made = made.unwrap_or_else(|| Err("The file could not be looked at; the log says more.".to_owned()));
+            let made = made.unwrap_or_else(|| Err("Can't read the file; see the log.".to_owned()));
             // An actor that ended has nobody to tell.
             let _ = mailbox.report(Report::Attached { path, made, asker }).await;
         });
@@ -57,17 +57,17 @@ impl SessionActor {
         let model = if model.is_empty() { info.name.to_string() } else { model };
         let what = match (pictures.as_str(), documents.as_str()) {
             ("", "") => return None,
-            (pictures, "") => format!("cannot see pictures: {pictures}"),
-            ("", documents) => format!("cannot read PDF: {documents}"),
-            (pictures, documents) => format!("can neither see pictures nor read PDF: {pictures}, {documents}"),
+            (pictures, "") => format!("can't read images: {pictures}"),
+            ("", documents) => format!("can't read PDF: {documents}"),
+            (pictures, documents) => format!("can't read images or PDF: {pictures}, {documents}"),
         };
-        Some(format!("{model} {what} goes along as a name only."))
+        Some(format!("{model} {what}. Only the name is sent."))
     }
 
     async fn tell_unseen(&mut self, words: Option<String>) {
         // Once for the same files and the same model.
         let Some(words) = self.attachments.news_of_unseen(words) else { return };
-        let notice = Notice::new(Level::Warning, words).hint("/model chooses one that can");
+        let notice = Notice::new(Level::Warning, words).hint("/model to switch");
         self.out.send(SessionEvent::Notice(notice));
     }
 

@@ -72,7 +72,7 @@ impl SessionActor {
     async fn act(&mut self, act: SessionCommand) {
         // Whoever takes the files or the messages away comes first.
         if self.idle_work.is_ending() && !matches!(act, SessionCommand::Stop | SessionCommand::Cut { .. }) {
-            let text = "The session is being deleted or cleared, so nothing was done in it.";
+            let text = "Ignored: the session is being deleted or cleared.";
             self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
             return self.refuse(act, text).await;
         }
@@ -82,14 +82,14 @@ impl SessionActor {
         let Some(act) = self.act_without_lock(act).await else { return };
         if !self.own().await {
             let why = match self.files.ownership() {
-                FilesState::Theirs(who) => format!("This session can only be read here: {who} has it open."),
-                _ => "This session cannot be read.".to_owned(),
+                FilesState::Theirs(who) => format!("Read-only: {who} has this session open."),
+                _ => "Can't read this session.".to_owned(),
             };
             return self.refuse(act, &why).await;
         }
         // What is written into a session that was taken over comes back, instead of going where nobody looks.
         if (act.said().is_some() || leads_to_a_request(&act)) && !self.is_still_ours().await {
-            return self.refuse(act, "Another lisle took this session over.").await;
+            return self.refuse(act, "Another lisle took over this session.").await;
         }
         if !self.is_new_message(&act).await {
             return;
@@ -155,7 +155,7 @@ impl SessionActor {
                 SessionCommand::Send { text, attachments } | SessionCommand::Steer { text, attachments } => {
                     self.input(Input::Enqueue(UserText::with(text, attachments))).await;
                 }
-                act => self.refuse(act, "What was said before cannot be read.").await,
+                act => self.refuse(act, "Can't read the earlier messages.").await,
             }
             return None;
         }
@@ -172,7 +172,7 @@ impl SessionActor {
             _ => None,
         };
         if !self.look_at_plan(&act).await {
-            return self.refuse(act, "The plan is not the one that was shown any more.").await;
+            return self.refuse(act, "The plan changed since it was shown.").await;
         }
         let act = self.fitting(act);
         if leads_to_a_request(&act) {
@@ -212,7 +212,7 @@ impl SessionActor {
         }
         if self.take_over().await {
             self.view.act();
-            let text = "This session is written here from now on.";
+            let text = "Session taken over";
             self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
         }
     }
@@ -222,8 +222,8 @@ impl SessionActor {
         match self.hold().await {
             WriteClaim::Ours => true,
             WriteClaim::Theirs(who) => {
-                let text = format!("This session can only be read here: {who} has it open.");
-                let hint = "Close it there, take it over if it does not answer, or start a new session.";
+                let text = format!("Read-only: {who} has this session open.");
+                let hint = "Close it there, take it over if it hangs, or start a new session.";
                 let notice = Notice::new(Level::Warning, text).hint(hint);
                 self.out.send(SessionEvent::Notice(notice));
                 false
@@ -327,7 +327,7 @@ impl SessionActor {
             }
             Some(Err(StoreError::Held { holder, .. })) => Err(format!("{holder} has it open")),
             Some(Err(error)) => Err(error.to_string()),
-            None => Err("something failed inside lisle; the log has it".to_owned()),
+            None => Err("internal error, see the log".to_owned()),
         }
     }
 

@@ -50,8 +50,8 @@ impl SessionActor {
         let Some((model, answers)) = self.sources.take_unfit() else { return };
         let usual = self.shared.setup.connections.info(&answers).map(|info| info.default_model).unwrap_or_default();
         let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
-        let text = format!("{answers} does not offer {model}: {} answers here.", shown_name(&usual));
-        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/model chooses another")));
+        let text = format!("{answers} doesn't offer {model}; using {}.", shown_name(&usual));
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/model to switch")));
     }
 
     /// Completes a choice of a connection: if it names no model, the session's own stays where the
@@ -97,7 +97,7 @@ impl SessionActor {
         let (shared, mailbox) = (self.shared.clone(), self.mailbox.clone());
         tokio::spawn(async move {
             if let Err(why) = shared.setup.connections.stand_in(named, answers).await {
-                let notice = Notice::new(Level::Warning, why).hint("it holds until lisle ends");
+                let notice = Notice::new(Level::Warning, why).hint("until lisle quits");
                 let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
             for mailbox in shared.sessions.mailboxes() {
@@ -111,7 +111,7 @@ impl SessionActor {
     pub(super) async fn not_there(&mut self, name: &ConnectionName) {
         let infos = self.shared.setup.connections.infos();
         let known: Vec<&str> = infos.iter().map(|info| info.name.as_str()).collect();
-        let text = format!("There is no connection {name} here. There are: {}.", known.join(", "));
+        let text = format!("No connection {name}. Available: {}.", known.join(", "));
         self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/connect lists them")));
     }
 }

@@ -76,7 +76,7 @@ impl SessionActor {
     pub(super) fn sum(&mut self, run: RunNo, asked: SummaryRequest) {
         self.calls.tasks().forget_before(run);
         let Some((info, provider)) = self.connection() else {
-            let error = no_connection("There is no connection that could sum the conversation up.");
+            let error = no_connection("No connection available to summarize the conversation.");
             let mailbox = self.mailbox.clone();
             tokio::spawn(async move {
                 // An actor that ended wants no summary.
@@ -104,11 +104,8 @@ impl SessionActor {
             kept => kept,
         });
         if let Some(Err(error)) = kept.await {
-            let notice =
-                Notice::new(Level::Warning, format!("A long message could not be kept beside the summary: {error}"));
-            self.out.send(SessionEvent::Notice(
-                notice.hint("it stays in the conversation; the model has its beginning and its end"),
-            ));
+            let notice = Notice::new(Level::Warning, format!("Can't save a long message with the summary: {error}"));
+            self.out.send(SessionEvent::Notice(notice.hint("the model sees its beginning and end only")));
         }
     }
 

@@ -63,7 +63,7 @@ impl SessionActor {
             Followed::Free => {
                 self.reopen(SHOWN).await;
                 if !matches!(self.files.ownership(), FilesState::Theirs(_)) {
-                    let text = "Nobody else has this session open any more: it can be written here.";
+                    let text = "Session released by the other process; you can write here now";
                     self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
                 }
             }

@@ -32,7 +32,7 @@ impl SessionActor {
 
     pub(super) async fn kill_job(&mut self, id: &str) {
         if !self.jobs.kill(id) {
-            let text = "That job is not known any more: it ended.";
+            let text = "Job already ended";
             self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
         }
     }

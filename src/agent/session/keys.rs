@@ -31,7 +31,7 @@ impl SessionActor {
         match self.shared.setup.connections.wanted(&name, None) {
             Some(wanted) => self.input(Input::GiveKey(Box::new(wanted))).await,
             None => {
-                let text = format!("The connection {name} takes no key, or there is none of that name.");
+                let text = format!("Unknown connection, or it takes no key: {name}.");
                 let notice = Notice::new(Level::Warning, text).hint("/connect lists them");
                 self.out.send(SessionEvent::Notice(notice));
             }

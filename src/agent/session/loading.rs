@@ -188,8 +188,8 @@ impl SessionActor {
             Elsewhere::Quiet => return,
             Elsewhere::Also(who) => return self.also(&who).await,
             Elsewhere::Rewritten(_) => return self.rewritten().await,
-            Elsewhere::Gone => Notice::new(Level::Error, "The files of this session are gone.")
-                .hint("What is unsaved is kept in memory and written if they come back."),
+            Elsewhere::Gone => Notice::new(Level::Error, "This session's files are missing.")
+                .hint("Unsaved changes stay in memory and are saved if the files return."),
             Elsewhere::Lost(who) => return self.lost(who).await,
         };
         self.out.send(SessionEvent::Notice(notice));
@@ -200,8 +200,8 @@ impl SessionActor {
         if !self.view.tell_also() {
             return;
         }
-        let notice = Notice::new(Level::Warning, format!("This session is also open in {who}."))
-            .hint("Write in one of the two: what the other one has in memory may replace what is written here.");
+        let notice = Notice::new(Level::Warning, format!("Session also open in {who}."))
+            .hint("Use only one: the other's memory may overwrite changes made here.");
         self.out.send(SessionEvent::Notice(notice));
     }
 
@@ -220,8 +220,8 @@ impl SessionActor {
         if self.shared.setup.store.is_foreign() {
             self.also("another program").await;
         } else {
-            let text = "The file of this session was replaced by another copy while it was open here.";
-            let hint = "What was written here since is behind it again; nothing else of the old file is.";
+            let text = "Another copy replaced this session's file while it was open.";
+            let hint = "Changes made here since were added to it; nothing else from the old file was.";
             self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint(hint)));
         }
         if !self.machine.is_running() {
@@ -258,7 +258,7 @@ impl SessionActor {
         let waits = self.machine.queue().items.iter().chain(self.machine.steers()).find(|item| item.id == id);
         let waits = waits.map(|item| UserText::with(item.text.clone(), item.attachments.clone()));
         if let Some(UserText { text, attachments, .. }) = row.or(waits) {
-            let why = "Another lisle took this session over.".to_owned();
+            let why = "Another lisle took over this session.".to_owned();
             self.out.send(SessionEvent::Refused { command: Box::new(SessionCommand::Send { text, attachments }), why });
         }
     }
@@ -268,7 +268,7 @@ impl SessionActor {
         // Whoever waits for an answer knows before the turn ends that none comes.
         self.out.send(SessionEvent::Held { by: Some(who.clone()) });
         self.input(Input::Command(SessionCommand::Cut { by: CutBy::TakenOver })).await;
-        let text = format!("This session was taken over by {who}: it can only be read here now.");
+        let text = format!("Read-only now: {who} took over this session.");
         self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
         // What came too late is reported at once, and not tried again.
         if let Some(unsaved) = self.files.end(self.machine.meta(), UserText::default()).await {
@@ -351,7 +351,7 @@ impl SessionActor {
         };
         let kept = writer.meta(self.machine.meta().clone(), own, urgency).await;
         if let Err(error) = kept {
-            tracing::warn!(session = %self.machine.meta().id, %error, "could not save the session's properties");
+            tracing::warn!(session = %self.machine.meta().id, %error, "can't save the session's properties");
             self.saving.refuse(error);
         }
     }
@@ -359,7 +359,7 @@ impl SessionActor {
     /// The writer keeps what it could not save and its health says so; the log has the details.
     pub(super) fn told(&self, what: &str, kept: Result<(), StoreError>) {
         if let Err(error) = kept {
-            tracing::warn!(session = %self.machine.meta().id, %error, "could not {what}");
+            tracing::warn!(session = %self.machine.meta().id, %error, "can't {what}");
         }
     }
 }

@@ -214,7 +214,7 @@ impl SessionActor {
                 worktree::remove(&self.shared.setup.settings.runner, made, worktree::Loss::Refused).await
         {
             // A session that was never written leaves nothing behind, unless somebody worked there.
-            tracing::warn!(%error, "the worktree {} stays", made.path.display());
+            tracing::warn!(%error, "kept worktree {}", made.path.display());
         }
         let draft = self.draft.unsaved();
         if let Some(unsaved) = self.files.end(self.machine.meta(), draft).await {

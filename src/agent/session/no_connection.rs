@@ -17,8 +17,8 @@ pub(super) fn wanted_after(
 /// Message where nobody can be asked.
 pub(super) fn unmapped(name: &ConnectionName, session: &SessionId) -> String {
     format!(
-        "This session was made with the connection {name}, which is not configured here. `lisle run --session {session} \
-         --connection NAME` lets another one answer in its place."
+        "This session uses connection {name}, which is not configured here. Substitute another with `lisle run \
+         --session {session} --connection NAME`."
     )
 }
 

@@ -31,8 +31,7 @@ impl SessionActor {
                 return !other;
             }
             Some(Err(why)) => {
-                let text =
-                    format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
+                let text = format!("Can't read the plan's file: {why}. The approval covers the version shown.");
                 self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
             }
             None => {}
@@ -56,7 +55,7 @@ impl SessionActor {
             }
         });
         if let Some(Err(why)) = kept.await {
-            let text = format!("The plan could not be written: {why}. What you approved holds all the same.");
+            let text = format!("Can't save the plan: {why}. Your approval still applies.");
             self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
         }
     }

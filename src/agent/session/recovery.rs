@@ -23,22 +23,20 @@ impl LastEnd {
         if meta.mode == Mode::Execute && (self.died || self.foreign) {
             meta.mode = Mode::Ask;
             let why = match (self.died, &self.taken_from) {
-                (true, Some(_)) => "it was taken over in the middle of a turn",
-                (true, None) => "its last turn died",
+                (true, Some(_)) => "it was taken over during a turn",
+                (true, None) => "its last turn crashed",
                 (false, _) => "another program wrote it last",
             };
-            remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
+            remarks.push(format!("Switched from Execute to Ask to Edit: {why}."));
         }
         if meta.mode > loosest {
             meta.mode = loosest;
-            remarks.push(
-                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
-            );
+            remarks.push("Workspace created by another program: sessions are limited to Ask to Edit.".to_owned());
         }
         if meta.mode > loosest_in(&meta.cwd) {
             meta.mode = loosest_in(&meta.cwd);
             remarks.push(format!(
-                "{} is no folder of a project of yours, so sessions there are in Ask to Edit at most.",
+                "{} is not a project folder of yours: sessions there are limited to Ask to Edit.",
                 meta.cwd.display()
             ));
         }
@@ -48,11 +46,8 @@ impl LastEnd {
     /// Remark about a turn that broke off.
     pub(super) fn remark(&self) -> String {
         match &self.taken_from {
-            Some(who) => format!(
-                "This session was taken over from {who} in the middle of a turn, which broke off there. What was there is kept."
-            ),
-            None => "lisle was restarted: it had ended during the last turn of this session. What was there is kept."
-                .to_owned(),
+            Some(who) => format!("Taken over from {who} during a turn. Its work so far is kept."),
+            None => "lisle quit during this session's last turn. Its work so far is kept.".to_owned(),
         }
     }
 }

@@ -101,7 +101,7 @@ impl SessionActor {
             return;
         }
         if titles::messages(self.machine.rows()) == 0 {
-            let text = "There is no message yet to make a title of.";
+            let text = "No message to make a title from yet";
             return self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
         }
         self.ask_for_title(true);
@@ -146,8 +146,8 @@ impl SessionActor {
             Some(title) if self.own().await => self.input(Input::Titled { title, was, wanted }).await,
             Some(_) => {}
             None if wanted => {
-                let text = "No title was made: the model gave none that can be used.";
-                let notice = Notice::new(Level::Warning, text).hint("the title is as it was; the log says why");
+                let text = "No title: the model's response was not usable";
+                let notice = Notice::new(Level::Warning, text).hint("title unchanged; see the log");
                 self.out.send(SessionEvent::Notice(notice));
             }
             None => {}

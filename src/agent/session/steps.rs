@@ -168,8 +168,8 @@ impl SessionActor {
                 self.calls.tasks().ask(run, provider, request, (shelf, self.mailbox.clone()), (wanted, recorder));
             }
             (Some(info), _) => {
-                let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());
-                let error = no_connection(&format!("The connection {} cannot be used: {why}.", info.name));
+                let why = info.missing.unwrap_or_else(|| "not supported by this version".to_owned());
+                let error = no_connection(&format!("Can't use connection {}: {why}.", info.name));
                 self.fail_for_a_key(run, &info.name, error);
             }
             (None, _) => match name {
@@ -177,7 +177,7 @@ impl SessionActor {
                     self.fail_for_a_key(run, &name, no_connection(&unmapped(&name, &self.machine.meta().id)));
                 }
                 None => {
-                    let text = "No connection is configured. Choose one with /connection.";
+                    let text = "No connection configured. Choose one with /connection.";
                     self.fail_soon(run, no_connection(text));
                 }
             },

@@ -37,7 +37,7 @@ impl SessionActor {
     }
 
     async fn turn_runs(&mut self) {
-        let text = "A turn runs, so nothing was undone.";
+        let text = "Can't undo: turn running.";
         self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("stop it first")));
     }
 
@@ -51,9 +51,7 @@ impl SessionActor {
         tokio::spawn(async move {
             let told = match blocking(move || undo::plan(&checkpoints, aim, &known)).await {
                 Some(Ok(worked)) => SessionEvent::UndoPlanned(Box::new(worked.plan)),
-                Some(Err(error)) => {
-                    SessionEvent::Notice(Notice::new(Level::Error, format!("Nothing can be undone: {error}.")))
-                }
+                Some(Err(error)) => SessionEvent::Notice(Notice::new(Level::Error, format!("Can't undo: {error}."))),
                 None => return,
             };
             let _ = mailbox.report(Report::Answer(told, asker)).await;
@@ -68,7 +66,7 @@ impl SessionActor {
             let told = match blocking(move || undo::changes(&checkpoints, &known)).await {
                 Some(Ok(changes)) => SessionEvent::FilesChanged(Box::new(changes)),
                 Some(Err(error)) => {
-                    SessionEvent::Notice(Notice::new(Level::Error, format!("The changes are not known: {error}.")))
+                    SessionEvent::Notice(Notice::new(Level::Error, format!("Can't read the changes: {error}.")))
                 }
                 None => return,
             };
@@ -97,7 +95,7 @@ impl SessionActor {
         let since = match aim {
             UndoAim::Since(id) => {
                 let Some(at) = rows.iter().rposition(|row| row.id == *id) else {
-                    let text = "That message was summed up since, so what calls changed after it is not known.";
+                    let text = "That message was compacted; file changes after it are unknown.";
                     self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
                     return None;
                 };
@@ -136,8 +134,8 @@ impl SessionActor {
         self.calls.keeper().look_again();
         let notice = match done {
             Some(Ok(done)) if done.nothing => match aim {
-                UndoAim::Redo => Notice::new(Level::Info, "There is nothing to redo."),
-                UndoAim::Last | UndoAim::Since(_) => Notice::new(Level::Info, "There is nothing to undo."),
+                UndoAim::Redo => Notice::new(Level::Info, "Nothing to redo"),
+                UndoAim::Last | UndoAim::Since(_) => Notice::new(Level::Info, "Nothing to undo"),
             },
             Some(Ok(done)) if done.restored.is_empty() && !done.left.is_empty() => {
                 let left: Vec<String> = done
@@ -150,10 +148,10 @@ impl SessionActor {
                 if more > 0 {
                     named.push_str(&format!(" and {more} more"));
                 }
-                Notice::new(Level::Warning, format!("Nothing was restored, so it can be undone later: {named}."))
+                Notice::new(Level::Warning, format!("Nothing restored; undo it later: {named}."))
             }
             Some(Ok(done)) => return self.input(Input::Restored(in_words(&aim, &done))).await,
-            Some(Err(why)) => Notice::new(Level::Error, format!("Nothing was restored: {why}.")),
+            Some(Err(why)) => Notice::new(Level::Error, format!("Nothing restored: {why}.")),
             None => return,
         };
         self.out.send(SessionEvent::Notice(notice));
@@ -174,8 +172,8 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
     let count = files(done.restored.len());
     let mut text = match aim {
         UndoAim::Last => format!("Undid {count} of the turn at {}", clock(done.at)),
-        UndoAim::Redo => format!("Redid {count}: the undo at {} is taken back", clock(done.at)),
-        UndoAim::Since(_) => format!("Went back to an earlier message and restored {count}"),
+        UndoAim::Redo => format!("Redid {count}, undone at {}", clock(done.at)),
+        UndoAim::Since(_) => format!("Rewound to an earlier message and restored {count}"),
     };
     let named = |all: Vec<String>| {
         let more = all.len().saturating_sub(NAMED);
@@ -191,14 +189,14 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
         text.push_str(&format!(" {COMMITS_STAY}."));
     }
     if done.restored.is_empty() && !done.gaps.is_empty() {
-        text.push_str(&format!(" What was changed is not known: {}", done.gaps.join(" ")));
+        text.push_str(&format!(" Incomplete record: {}", done.gaps.join(" ")));
     }
     if !done.kept.is_empty() {
-        text.push_str(&format!(" What was changed in between by others was kept: {}.", named(done.kept.clone())));
+        text.push_str(&format!(" Kept changes by others: {}.", named(done.kept.clone())));
     }
     if !done.during.is_empty() {
         let during = done.during.iter().map(|(file, command)| format!("{file} (`{}`)", one_line(command))).collect();
-        text.push_str(&format!(" Changed while a command ran, by it or by somebody else: {}.", named(during)));
+        text.push_str(&format!(" Changed while a command ran, by it or others: {}.", named(during)));
     }
     if let Some(lost) = attributes::lost(&done.lost) {
         text.push_str(&format!(" Note: {lost}."));
@@ -207,7 +205,7 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
         let left: Vec<String> =
             done.left.iter().map(|(file, why)| format!("{file} ({})", lower(why.trim_end_matches('.')))).collect();
         let verb = if left.len() == 1 { "was" } else { "were" };
-        text.push_str(&format!(" {} {verb} left as it is: {}.", files(left.len()), named(left)));
+        text.push_str(&format!(" {} {verb} skipped: {}.", files(left.len()), named(left)));
     }
     text
 }

@@ -21,7 +21,7 @@ impl SessionActor {
         tokio::spawn(async move {
             let models = provider.models().await.map_err(|error| error.to_string());
             if let Err(why) = &models {
-                tracing::info!("{name} did not tell its models: {why}");
+                tracing::info!("Can't list the models of {name}: {why}");
             }
             if models.as_ref().is_ok_and(|models| connections.learn(&name, models)) {
                 out.send(EngineEvent::Connections(connections.infos()));

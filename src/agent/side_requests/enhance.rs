@@ -46,7 +46,7 @@ pub(in crate::agent) async fn enhance(
     draft: String,
 ) -> Result<Enhanced, String> {
     if draft.len() > LONGEST_DRAFT {
-        return Err("The draft is too long to be rewritten.".to_owned());
+        return Err("Draft too long to enhance.".to_owned());
     }
     let names = names(&draft);
     let (root, cache) = (cwd.to_owned(), intros.clone());
@@ -62,9 +62,9 @@ pub(in crate::agent) async fn enhance(
         text: text(&draft, intro.as_deref(), &files),
         patience: PATIENCE,
     });
-    let text = tidy(&answer.await.map_err(|why| format!("The draft was not rewritten. {why}"))?);
+    let text = tidy(&answer.await.map_err(|why| format!("Draft not enhanced. {why}"))?);
     if text.is_empty() {
-        return Err("The draft was not rewritten: the model gave no text.".to_owned());
+        return Err("Draft not enhanced: empty response from the model.".to_owned());
     }
     let intro = intro.is_some().then(|| "what the repository is".to_owned());
     Ok(Enhanced { text, used: intro.into_iter().chain(files.into_iter().map(|file| file.path)).collect() })

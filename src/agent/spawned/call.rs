@@ -64,13 +64,13 @@ impl ToolHost {
         let connections = &shared.setup.connections;
         let Some(info) = meta.connection.as_ref().and_then(|name| connections.info(name)) else {
             let known: Vec<String> = connections.infos().into_iter().map(|info| info.name.to_string()).collect();
-            return Err(failed(format!("There is no such connection. There are: {}.", known.join(", "))));
+            return Err(failed(format!("No such connection. Available: {}.", known.join(", "))));
         };
         if let Some(why) = &info.missing {
-            return Err(failed(format!("The connection {} cannot be used: {why}.", info.name)));
+            return Err(failed(format!("Can't use connection {}: {why}.", info.name)));
         }
         if info.offered && meta.connection.as_ref() != parent.asked() {
-            return Err(failed(format!("The user never chose the connection {}.", info.name)));
+            return Err(failed(format!("The user has not chosen connection {}.", info.name)));
         }
         let same = meta.connection.as_ref() == parent.asked();
         let own = || parent.model.clone().filter(|_| same);

@@ -163,7 +163,7 @@ async fn a_connection_that_is_here_is_not_replaced_and_one_that_is_not_does_not_
     let id = theirs(&engine.store, "260101-a-b");
     engine.open(&id).await;
     engine.act(&id, SessionCommand::StandIn { connection: ConnectionName::new("nowhere"), everywhere: true }).await;
-    engine.notice("There is no connection nowhere here").await;
+    engine.notice("No connection nowhere").await;
     let own = engine.talked("say it").await;
     engine.act(&own, SessionCommand::StandIn { connection: ConnectionName::new("rehearsal"), everywhere: true }).await;
     engine.act(&own, SessionCommand::Rename { title: "t".into() }).await;
@@ -185,7 +185,7 @@ async fn a_models_name_does_not_travel_to_a_connection_that_never_had_it() {
     let none = make(&engine, "260101-e-f", None, "their-model");
     engine.open(&strange).await;
     engine.act(&strange, stand_in(false)).await;
-    engine.notice("demo does not offer their-model: demo answers here").await;
+    engine.notice("demo doesn't offer their-model; using demo").await;
     assert_eq!(engine.changed(|meta| meta.id == strange && !meta.unmapped).await.model, None);
     engine.open(&known).await;
     engine.act(&known, stand_in(false)).await;
@@ -193,7 +193,7 @@ async fn a_models_name_does_not_travel_to_a_connection_that_never_had_it() {
     assert_eq!(kept.model.as_deref(), Some("rehearsal"), "what is offered stays");
     assert_eq!(engine.open(&none).await.meta.model, None, "the default connection has its own models");
     engine.act(&none, SessionCommand::send("say it")).await;
-    engine.notice("demo does not offer their-model").await;
+    engine.notice("demo doesn't offer their-model").await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     // What is chosen here stays, though no list has it.
     engine.act(&strange, SessionCommand::Model { connection: None, model: "unlisted".into() }).await;
@@ -223,13 +223,13 @@ async fn what_the_model_cannot_look_at_is_told_before_it_is_sent() {
         })
         .await
         .unwrap();
-    engine.notice("cannot see pictures: a.png").await;
+    engine.notice("can't read images: a.png").await;
     engine.act(&id, SessionCommand::Send { text: "look".into(), attachments: vec![made] }).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     let again = engine
         .seen
         .iter()
-        .filter(|(_, event)| matches!(event, Event::Session { event: SessionEvent::Notice(notice), .. } if notice.text.contains("cannot see")));
+        .filter(|(_, event)| matches!(event, Event::Session { event: SessionEvent::Notice(notice), .. } if notice.text.contains("can't read images")));
     assert_eq!(again.count(), 1, "once is enough");
     engine.end().await;
 }

@@ -106,7 +106,7 @@ async fn a_child_follows_its_parent_down_at_once_and_never_up() {
     let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
     let (child, request) = engine.asked_by().await;
     engine.act(&child, SessionCommand::Mode { mode: Mode::Execute, drop_plan: false }).await;
-    engine.notice("it goes no further").await;
+    engine.notice("Limited to").await;
     engine.act(&parent, SessionCommand::Mode { mode: Mode::Execute, drop_plan: false }).await;
     engine.changed(|meta| meta.id == parent && meta.mode == Mode::Execute).await;
     engine.act(&parent, SessionCommand::Mode { mode: Mode::Explore, drop_plan: false }).await;
@@ -145,8 +145,8 @@ async fn a_child_says_what_ended_its_parents_turn() {
     use crate::domain::message::CutBy;
     for (act, says) in [
         (SessionCommand::Stop, "You stopped the turn."),
-        (SessionCommand::Cut { by: CutBy::TimeLimit }, "The time limit of this run ended the turn (--timeout)."),
-        (SessionCommand::Cut { by: CutBy::Signal }, "A signal ended lisle during this turn."),
+        (SessionCommand::Cut { by: CutBy::TimeLimit }, "Timeout: the turn was stopped (--timeout)."),
+        (SessionCommand::Cut { by: CutBy::Signal }, "lisle was stopped by a signal during this turn."),
     ] {
         let home = tempfile::tempdir().unwrap();
         let mut engine = Engine::new(home.path());

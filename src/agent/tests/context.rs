@@ -89,7 +89,7 @@ async fn project_memory_is_in_the_context_and_what_is_wrong_is_told_once() {
     engine.ended().await;
     let told = |engine: &Engine| {
         let events = engine.seen.iter().filter(|(_, event)| match event {
-            Event::Session { event: SessionEvent::Notice(notice), .. } => notice.text.contains("gone.md was not found"),
+            Event::Session { event: SessionEvent::Notice(notice), .. } => notice.text.contains("gone.md not found"),
             _ => false,
         });
         events.count()
@@ -113,7 +113,7 @@ async fn a_context_that_is_full_is_compacted_and_asked_again_once() {
     engine.compacted().await;
     let failure = engine.failed().await;
     assert_eq!(failure.title, "Context window exceeded");
-    assert!(failure.text.contains("compacted and sent again"), "{}", failure.text);
+    assert!(failure.text.contains("after compaction"), "{}", failure.text);
     assert_eq!(engine.ended().await, TurnEnd::Failed);
     engine.act(&id, SessionCommand::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);

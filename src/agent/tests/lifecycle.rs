@@ -98,7 +98,7 @@ async fn a_batch_changes_what_it_can_and_names_the_rest_once() {
     engine
         .send(Command::Engine(EngineCommand::Change { sessions: all.clone(), change: PropertyChange::Flagged(true) }))
         .await;
-    let notice = engine.notice("could not be changed").await;
+    let notice = engine.notice("not changed").await;
     assert!(notice.text.starts_with("2 sessions") && notice.text.contains("held") && notice.text.contains("missing"));
     let changed: std::collections::BTreeSet<_> = engine
         .seen
@@ -188,7 +188,7 @@ async fn deleting_stops_the_turn_and_the_trash_gives_back() {
         .send(Command::Engine(EngineCommand::Restore { trash: vec![trash.unwrap(), TrashId("nothing-1".into())] }))
         .await;
     assert_eq!(engine.changed(|_| true).await.id, session);
-    engine.notice("Could not be restored: nothing-1").await;
+    engine.notice("Not restored: nothing-1").await;
     let rows = engine.open(&session).await.rows;
     assert!(rows.len() > 2, "{rows:?}");
     engine.act(&session, SessionCommand::send("and on")).await;
@@ -205,10 +205,10 @@ async fn what_another_process_holds_is_not_deleted_and_what_was_never_written_is
     let other = written(&store(home.path()), "held", |_| {});
     let mut engine = Engine::new(home.path());
     engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![id("held")], now: false })).await;
-    assert!(engine.notice("could not be deleted").await.text.contains("has it open"));
+    assert!(engine.notice("not deleted").await.text.contains("has it open"));
     engine.open(&id("held")).await;
     engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![id("held")], now: false })).await;
-    engine.notice("could not be deleted").await;
+    engine.notice("not deleted").await;
     drop(other);
     engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let new = engine.until(|event| match event {
@@ -314,7 +314,7 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     let (_, named, _) = engine.until(branched).await;
     assert_eq!(engine.open(&named).await.meta.title, "My way");
     engine.send(Command::Engine(EngineCommand::Branch { session: id("missing"), at: None, title: None })).await;
-    engine.notice("No branch was made of missing").await;
+    engine.notice("Can't branch missing").await;
     engine.end().await;
 }
 
@@ -347,7 +347,7 @@ async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_
     let alone = || Command::Engine(EngineCommand::Create(NewSession { worktree: true, ..NewSession::default() }));
     let mut engine = Engine::new(home.path());
     engine.send(alone()).await;
-    engine.notice("No session was made").await;
+    engine.notice("Can't create the session").await;
     if std::process::Command::new("git").arg("--version").output().is_err() {
         return;
     }
@@ -377,7 +377,7 @@ async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_
     for (session, path) in &trees {
         engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![session.clone()], now: false })).await;
         if *path == trees[1].1 {
-            assert!(engine.notice("stays").await.text.contains(&path.display().to_string()));
+            assert!(engine.notice("Kept").await.text.contains(&path.display().to_string()));
         }
         assert_eq!(deleted(&mut engine).await.0, *session);
     }
@@ -403,7 +403,7 @@ async fn the_health_of_a_session_is_told_also_while_it_is_written() {
     engine.act(&session, SessionCommand::send("ask Shall I? | yes | no")).await;
     engine.until(|event| matches!(event, Event::Session { event: SessionEvent::Asked(_), .. }).then_some(())).await;
     engine.send(Command::Engine(EngineCommand::Verify { session: session.clone(), repair: true })).await;
-    engine.notice("was not repaired: a turn runs").await;
+    engine.notice("Can't repair session").await;
     engine.act(&session, SessionCommand::Stop).await;
     engine.changed(|meta| meta.activity == crate::domain::session::Activity::Idle).await;
     engine.send(Command::Engine(EngineCommand::Verify { session: session.clone(), repair: true })).await;

@@ -77,12 +77,12 @@ async fn a_session_that_another_holds_is_followed_and_can_be_had_when_it_is_let_
         })
         .await;
     engine.act(&id("s"), SessionCommand::send("hi")).await;
-    assert!(engine.notice("can only be read here").await.text.contains("has it open"));
+    assert!(engine.notice("Read-only").await.text.contains("has this session open"));
     other.close().unwrap();
     drop(other);
     let opened = engine.opened().await;
     assert_eq!((opened.meta.held_by, opened.rows.len()), (None, 2));
-    engine.notice("can be written here").await;
+    engine.notice("can write here now").await;
     engine.act(&id("s"), SessionCommand::send("hi")).await;
     engine.ended().await;
     engine.end().await;
@@ -118,7 +118,7 @@ async fn a_session_at_rest_is_followed_when_another_process_begins_to_write() {
             .await;
         journal.close().unwrap();
         drop(journal);
-        engine.notice("can be written here").await;
+        engine.notice("can write here now").await;
     }
     engine.end().await;
 }
@@ -317,9 +317,9 @@ async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
     let mut second = Engine::new(home.path());
     assert!(second.open(&session).await.meta.held_by.is_some());
     second.act(&session, SessionCommand::TakeOver).await;
-    second.notice("written here from now on").await;
+    second.notice("Session taken over").await;
     // The first gets the notice when it happens, not when it writes the next time.
-    first.notice("taken over").await;
+    first.notice("took over").await;
     assert!(first.opened().await.meta.held_by.is_some());
     second.act(&session, SessionCommand::send("mine now")).await;
     second.ended().await;
@@ -366,7 +366,7 @@ async fn who_claims_a_session_knows_before_it_sends_and_what_is_refused_comes_ba
         })
         .await;
     assert_eq!(text, "not taken");
-    assert!(why.contains("has it open"), "{why}");
+    assert!(why.contains("has this session open"), "{why}");
     first.end().await;
 
     second.act(&session, SessionCommand::Claim).await;
@@ -392,7 +392,7 @@ async fn who_claims_a_session_knows_before_it_sends_and_what_is_refused_comes_ba
     assert!(second.seen.iter().any(of_message));
 
     third.act(&session, SessionCommand::TakeOver).await;
-    third.notice("written here from now on").await;
+    third.notice("Session taken over").await;
     second.act(&session, SessionCommand::Rename { title: "too late".into() }).await;
     assert!(second.until(held).await.is_some(), "it was taken over");
     second.end().await;
@@ -410,7 +410,7 @@ async fn a_message_to_a_session_that_was_just_taken_over_comes_back() {
         second.open(&session).await;
         second.act(&session, SessionCommand::TakeOver).await;
         if round % 2 == 0 {
-            second.notice("written here from now on").await;
+            second.notice("Session taken over").await;
         }
         first.act(&session, SessionCommand::send("mine")).await;
         let answered = |event: &Event| match event {

@@ -85,7 +85,7 @@ async fn a_changed_file_asks_again_and_one_that_is_gone_is_written_anew() {
     assert!(review(&again).markdown.contains("Something else"));
     std::fs::remove_file(&path).unwrap();
     engine.act(&id, approve(&again, Mode::Ask, false, &[])).await;
-    engine.notice("was gone").await;
+    engine.notice("was missing").await;
     engine
         .until(|event| matches!(event, Event::Session { event: SessionEvent::TurnStarted { .. }, .. }).then_some(()))
         .await;

@@ -74,7 +74,7 @@ async fn what_a_turn_wrote_is_undone_and_redone_after_a_restart() {
     engine.restored().await;
     assert!(!file.exists());
     engine.send(undo(UndoAim::Last)).await;
-    engine.notice("nothing to undo").await;
+    engine.notice("Nothing to undo").await;
     engine.send(Command::Engine(EngineCommand::Shutdown)).await;
     engine.until(|event| matches!(event, Event::Engine(EngineEvent::Ended)).then_some(())).await;
 

@@ -157,7 +157,7 @@ impl Chains {
                     way.over.push(*number);
                 }
                 By::Change(_) | By::Restoration => {
-                    way.why = Some("It was changed after that, and that was left as it is.");
+                    way.why = Some("Changed afterwards; skipped.");
                     break;
                 }
                 By::Shared(_, why) | By::Other(why) => {
@@ -175,12 +175,10 @@ fn gap(chain: &mut Vec<ChainLink>, left: Option<&PathEntry>, found: &PathEntry, 
     let Some(left) = left.filter(|left| *left != found).cloned() else { return };
     let unknown = |thing: &PathEntry| matches!(thing, PathEntry::Unkept { .. } | PathEntry::Large { .. });
     let why = match (&left, found) {
-        (PathEntry::Unkept { .. }, _) => "How an earlier call left it is not known.",
-        (_, found) if unknown(found) || unknown(&left) => {
-            "Whether it was changed in between, by you perhaps, is not known."
-        }
-        (_, PathEntry::Absent) => "It was removed or moved in between, not by this session.",
-        _ => "It was changed in between, not by this session.",
+        (PathEntry::Unkept { .. }, _) => "State after an earlier call unknown.",
+        (_, found) if unknown(found) || unknown(&left) => "Possibly changed in between.",
+        (_, PathEntry::Absent) => "Removed or moved in between, not by this session.",
+        _ => "Changed in between, not by this session.",
     };
     chain.push(ChainLink { from: left, to: found.clone(), by: By::Other(why.to_owned()), at });
 }

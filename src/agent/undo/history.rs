@@ -87,7 +87,7 @@ impl History {
         for (place, record) in records.into_iter().enumerate() {
             match record {
                 Record::Begun { change, call, row, turn, at, subject, tool, entries } => {
-                    let gap = format!("lisle ended while {tool} {subject} ran; what it changed is not all known.");
+                    let gap = format!("lisle quit while {tool} {subject} ran; record incomplete.");
                     // What a file tool changes is known before it runs.
                     let during = entries.is_empty().then_some(subject);
                     out.changes.push(Change {
@@ -259,7 +259,7 @@ impl Change {
                 && other.paths.iter().any(|other| other == path)
         };
         let other = others.iter().find(meets)?;
-        Some(format!("The session {} changed it while `{}` ran.", other.session, short(during)))
+        Some(format!("Changed by session {} while `{}` ran.", other.session, short(during)))
     }
 }
 

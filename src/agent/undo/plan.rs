@@ -114,7 +114,7 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
         // Somebody else's step can lie between the undo and now, with another undo and its redo over it.
         let stands = history.left(&entry.path) == Some(&entry.after);
         let (whole, safe) = (&entry.before, stands.then_some(&entry.before));
-        let why = (!stands).then_some("It was changed after that was undone, not by this session.");
+        let why = (!stands).then_some("Changed after the undo, not by this session.");
         ways.entry(&entry.path).or_insert(Way { whole, safe, why, over: Vec::new() });
     }
     let said = chosen.first().and_then(|change| change.turn.as_ref());
@@ -140,8 +140,7 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
     let coming: BTreeSet<PathBuf> = items.iter().filter(comes).map(|item| item.entry.path.clone()).collect();
     for file in plan.files.iter_mut().filter(|file| coming.contains(&file.path)) {
         if file.state == UndoState::Ready && classify::makes_repository(&file.path, &known.cwd, &coming) {
-            file.state =
-                UndoState::Risky("It makes its folder a git repository, whose settings may run programs.".into());
+            file.state = UndoState::Risky("Makes its folder a git repository, whose settings may run programs.".into());
         }
     }
     Ok(Worked { plan, items, undoes: numbers, redoes: undo.map(|undo| undo.number) })
@@ -174,23 +173,23 @@ fn one(
     };
     let changed = match history.left(path) {
         Some(left) if is_there(path, left) => None,
-        Some(PathEntry::Unkept { .. }) => Some("How it was left is not known: lisle ended meanwhile."),
-        _ if now == PathEntry::Absent => Some("It was removed or moved since."),
-        _ => Some("It was changed since, not by this session."),
+        Some(PathEntry::Unkept { .. }) => Some("State unknown: lisle quit meanwhile."),
+        _ if now == PathEntry::Absent => Some("Removed or moved since."),
+        _ => Some("Changed since, not by this session."),
     };
     // Back over the last steps alone, where those before them are followed by somebody else's.
     let part = way.safe.filter(|safe| way.why.is_some() && changed.is_none() && !is_there(path, safe));
     let target = part.unwrap_or(way.whole);
     let is_risky = || *target != PathEntry::Absent && classify::is_of_made_repository(path, &known.cwd);
-    let risk = || is_risky().then(|| "Its folder is a git repository now, which it may make run programs.".to_owned());
+    let risk = || is_risky().then(|| "Its folder is now a git repository, where it may run programs.".to_owned());
     // What a job made stands for a moment until it is taken back: a look in that moment takes it for the user's.
     let is_of_others = history.is_crowded(&way.over) || way.over.is_empty();
     let is_doubtful = *target != PathEntry::Absent && is_of_others && is_protected(path);
     let state = match (lost(checkpoints, &now, target).or_else(risk), changed.or(way.why)) {
         (Some(why), _) => UndoState::Lost(why),
-        (None, None) if is_doubtful => UndoState::Risky(
-            "It configures or runs code, and may be the work of another command that ran then.".to_owned(),
-        ),
+        (None, None) if is_doubtful => {
+            UndoState::Risky("Configures or runs code, possibly from another command.".to_owned())
+        }
         (None, None) => UndoState::Ready,
         (None, Some(why)) if part.is_some() => UndoState::Between(why.to_owned()),
         (None, Some(why)) => UndoState::Changed(why.to_owned()),
@@ -222,21 +221,19 @@ fn one(
 fn lost(checkpoints: &Checkpoints, now: &PathEntry, target: &PathEntry) -> Option<String> {
     match target {
         PathEntry::File { hash, .. } if !checkpoints.has(hash) => {
-            return Some("Its old content was removed to make room (undo.max_bytes).".to_owned());
+            return Some("Old content removed to free space (undo.max_bytes).".to_owned());
         }
         PathEntry::Large { bytes, .. } => {
-            return Some(format!("It had {}, more than is kept for commands.", text::size(*bytes)));
+            return Some(format!("Too large to record for commands: {}.", text::size(*bytes)));
         }
-        PathEntry::Unkept { why } => return Some(format!("Its old content was not kept: {why}.")),
-        PathEntry::Special => return Some("It was a pipe, a socket or a device.".to_owned()),
+        PathEntry::Unkept { why } => return Some(format!("Old content not recorded: {why}.")),
+        PathEntry::Special => return Some("Was a pipe, socket or device.".to_owned()),
         _ => {}
     }
     match now {
-        PathEntry::Special => Some("It is a pipe, a socket or a device now.".to_owned()),
-        PathEntry::Large { bytes, .. } => {
-            Some(format!("It has {} now, too much to be kept and brought back.", text::size(*bytes)))
-        }
-        PathEntry::Unkept { why } => Some(format!("It cannot be looked at: {why}.")),
+        PathEntry::Special => Some("Now a pipe, socket or device.".to_owned()),
+        PathEntry::Large { bytes, .. } => Some(format!("Now {}, too large to record.", text::size(*bytes))),
+        PathEntry::Unkept { why } => Some(format!("Can't read it: {why}.")),
         _ => None,
     }
 }
@@ -295,17 +292,17 @@ fn changed(
         PathEntry::File { hash, .. } => {
             let bytes = match bytes {
                 Some(bytes) => bytes,
-                None => checkpoints.content(hash).ok().flatten().ok_or("its first content was removed to make room")?,
+                None => checkpoints.content(hash).ok().flatten().ok_or("original content removed to free space")?,
             };
             if bytes.len() as u64 > KNOWN {
-                return Err("too large to be compared");
+                return Err("too large to compare");
             }
             text::decode(&bytes).map(|(text, _)| Some(text)).map_err(|_| "not text")
         }
         PathEntry::Link { target, .. } => Ok(Some(format!("link to {}\n", target.display()))),
-        PathEntry::Large { .. } => Err("too large to be compared"),
+        PathEntry::Large { .. } => Err("too large to compare"),
         PathEntry::Folder { .. } | PathEntry::Special => Err("no file"),
-        PathEntry::Unkept { .. } => Err("its first content was not kept"),
+        PathEntry::Unkept { .. } => Err("original content not recorded"),
     };
     match (side(first, None), side(now, bytes)) {
         (Ok(old), Ok(new)) => {

@@ -126,7 +126,7 @@ impl Intent {
         };
         match hashes.as_slice() {
             [one] if !one.is_empty() => Some(PathEntry::File { hash: one.clone(), mode, attributes }),
-            _ => Some(PathEntry::unkept("somebody changed it at the very moment")),
+            _ => Some(PathEntry::unkept("it changed at the same moment")),
         }
     }
 }

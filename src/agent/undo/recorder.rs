@@ -119,7 +119,7 @@ impl RecordedCall {
 
     /// The command goes on after its call.
     pub(in crate::agent) fn goes_on(&mut self) {
-        self.gaps.push("It goes on in the background: what it changes from now on is not kept.".to_owned());
+        self.gaps.push("Continues in the background; later changes are not recorded.".to_owned());
     }
 }
 
@@ -196,7 +196,7 @@ impl UndoRecorder {
                     Ok(_) => file,
                     Err(error) => {
                         gaps.push(format!("{error}."));
-                        PathEntry::unkept("it could not be saved")
+                        PathEntry::unkept("can't save it")
                     }
                 },
                 Ok((thing, _)) => thing,
@@ -207,7 +207,7 @@ impl UndoRecorder {
             };
             kept.push((path.clone(), thing));
         }
-        let after = || PathEntry::unkept("lisle ended meanwhile");
+        let after = || PathEntry::unkept("lisle quit meanwhile");
         let entries =
             kept.iter().map(|(path, before)| UndoEntry { path: path.clone(), before: before.clone(), after: after() });
         let entries = entries.collect();
@@ -243,11 +243,11 @@ impl UndoRecorder {
             Ok(Ok(Err(gap))) => return RecordedCall { about, change, gaps: vec![gap], kind: Kind::Nothing },
             Ok(Err(error)) => {
                 tracing::error!(%error, "looking at the working directory for undo ended badly");
-                let gap = "Something failed inside lisle; the log has it.".to_owned();
+                let gap = "Internal error, see the log.".to_owned();
                 return RecordedCall { about, change, gaps: vec![gap], kind: Kind::Nothing };
             }
             Err(_) => {
-                let gap = format!("The files below {} were still being copied when it began.", about.cwd.display());
+                let gap = format!("Started before the files in {} were recorded.", about.cwd.display());
                 (Some(look), None, vec![gap])
             }
         };
@@ -291,7 +291,7 @@ impl UndoRecorder {
         let limits: Limits = self.settings.limits(&self.own_dirs);
         let mut keep = |bytes: &[u8]| about.checkpoints.keep(bytes, Sync::No).map_err(|error| error.to_string());
         let table = DirectoryTable::look(&about.cwd, before.as_deref(), &limits, &mut keep, &self.stop);
-        let table = Arc::new(table.map_err(|Stopped| "lisle is ending.".to_owned())?);
+        let table = Arc::new(table.map_err(|Stopped| "lisle is quitting.".to_owned())?);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).table = Some(table.clone());
         Ok(table)
     }
@@ -359,7 +359,7 @@ impl UndoRecorder {
         });
         ended.await.unwrap_or_else(|error| {
             tracing::error!(%error, "recording a change for undo ended badly");
-            vec!["Something failed inside lisle; the log has it.".to_owned()]
+            vec!["Internal error, see the log.".to_owned()]
         })
     }
 
@@ -421,7 +421,7 @@ impl UndoRecorder {
     fn no_room(&self, checkpoints: &Checkpoints) -> Option<String> {
         let NoRoom { free } = checkpoints.room(self.settings.bounds).err()?;
         let size = crate::tools::files::text::size(free);
-        let text = format!("Undo is off: the disk is nearly full ({size} are free).");
+        let text = format!("Undo is off: disk nearly full ({size} free).");
         self.full.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(text.clone());
         Some(text)
     }

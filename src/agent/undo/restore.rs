@@ -112,9 +112,9 @@ fn keep(checkpoints: &Checkpoints, item: &UndoEntry) -> Result<(), String> {
     match disk::look(&item.path, LARGEST) {
         Ok((PathEntry::File { hash: now, .. }, Some(bytes))) if now == *hash => {
             let kept = checkpoints.keep(&bytes, Sync::Yes);
-            kept.map(drop).map_err(|error| format!("What is there could not be kept: {error}."))
+            kept.map(drop).map_err(|error| format!("Can't record the current content: {error}."))
         }
-        Ok(_) => Err("It changed at this very moment.".to_owned()),
+        Ok(_) => Err("Changed at the same moment.".to_owned()),
         Err(error) => Err(format!("{error}.")),
     }
 }
@@ -157,8 +157,8 @@ enum Applied {
 
 fn apply(checkpoints: &Checkpoints, item: &UndoEntry, lost: &mut Vec<String>) -> Result<Applied, String> {
     let said = |error: FileError| match error {
-        FileError::Changed(_) => "It changed at this very moment.".to_owned(),
-        FileError::NoFolder(_) => "A folder above it is a link or a file now.".to_owned(),
+        FileError::Changed(_) => "Changed at the same moment.".to_owned(),
+        FileError::NoFolder(_) => "A parent folder is now a link or a file.".to_owned(),
         error => format!("{error}."),
     };
     let mut now = item.before.clone();
@@ -166,7 +166,7 @@ fn apply(checkpoints: &Checkpoints, item: &UndoEntry, lost: &mut Vec<String>) ->
         if !disk::remove_folder(&item.path).map_err(said)? {
             return match item.after {
                 PathEntry::Absent => Ok(Applied::NotEmpty),
-                _ => Err("A folder is there now, and it is not empty.".to_owned()),
+                _ => Err("Now a non-empty folder.".to_owned()),
             };
         }
         now = PathEntry::Absent;
@@ -182,14 +182,14 @@ fn apply(checkpoints: &Checkpoints, item: &UndoEntry, lost: &mut Vec<String>) ->
         }
         PathEntry::File { hash, mode, attributes } => {
             let bytes = checkpoints.content(hash).map_err(|error| format!("{error}."))?;
-            let bytes = bytes.ok_or("Its old content is damaged or gone.")?;
+            let bytes = bytes.ok_or("Old content damaged or missing.")?;
             lost.extend(disk::earlier(&item.path, &bytes, (*mode, attributes), &now).map_err(said)?);
         }
         PathEntry::Link { target, attributes } => {
             lost.extend(disk::link(&item.path, target, attributes, &now).map_err(said)?);
         }
         PathEntry::Large { .. } | PathEntry::Special | PathEntry::Unkept { .. } => {
-            return Err("It was not kept.".to_owned());
+            return Err("Not recorded.".to_owned());
         }
     }
     Ok(Applied::Done)

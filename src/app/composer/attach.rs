@@ -57,7 +57,7 @@ pub(crate) fn came(
         }
         Err(why) => {
             let pasted = open.composer.files_mut().refused(path).flatten();
-            let hint = if pasted.is_some() { "the path was pasted as text" } else { "" };
+            let hint = if pasted.is_some() { "pasted as text" } else { "" };
             if let Some(text) = pasted {
                 open.composer.insert(&text);
             }

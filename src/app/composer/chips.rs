@@ -12,10 +12,10 @@ use crate::keymap::action::ComposerAction as Verb;
 pub(crate) fn unfold(state: &mut State) {
     match state.composer_mut().unfold() {
         Ok(true) => {}
-        Ok(false) => state.notify(Notice::new(Level::Info, "There is no folded text in the draft.")),
+        Ok(false) => state.notify(Notice::new(Level::Info, "No collapsed paste in the draft")),
         Err(lines) => {
             let key = state.keys.key_for(Verb::Editor);
-            let text = format!("The text has {lines} lines; up to {UNFOLD_LINES} are unfolded here.");
+            let text = format!("Paste too long to expand here: {lines} lines, limit {UNFOLD_LINES}");
             state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
         }
     }
@@ -27,7 +27,7 @@ pub(crate) fn open_picked(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Picked::Chip(_)) => unfold(state),
         Some(Picked::File(at)) => match state.composer().files().items().get(at).cloned() {
             Some(File::There(file)) => fx.push(Effect::View(Box::new(file))),
-            _ => state.notify(Notice::new(Level::Info, "The file is still being copied into the session.")),
+            _ => state.notify(Notice::new(Level::Info, "File still copying into the session")),
         },
         None => {}
     }

@@ -225,8 +225,8 @@ fn model_detail(item: &Item) -> String {
 
 fn mode_detail(word: &str) -> &'static str {
     match word {
-        "explore" => "read only; never asks",
-        "ask" => "reading is free, changes ask",
+        "explore" => "read-only, never asks",
+        "ask" => "reads freely, asks before changes",
         "execute" => "runs without asking",
         _ => "",
     }
@@ -234,8 +234,8 @@ fn mode_detail(word: &str) -> &'static str {
 
 fn density_detail(word: &str) -> &'static str {
     match word {
-        "lines" => "one line a call",
-        "tails" => "and the last lines of what came of it",
+        "lines" => "one line per call",
+        "tails" => "plus the last lines of output",
         "full" => "everything",
         _ => "",
     }
@@ -256,7 +256,7 @@ fn label_rows(state: &State, typed: &str) -> Vec<OfferRow> {
     let set = state.current_meta().map(|meta| meta.labels.as_slice()).unwrap_or_default();
     let has = |id: &str| set.iter().any(|entry| split_label(entry).0 == id);
     let rows = labels(&state.engine.properties.labels).into_iter().map(|label| {
-        let detail = if has(&label.id) { "is set: takes it away" } else { "labels the session" };
+        let detail = if has(&label.id) { "set: removes it" } else { "adds the label" };
         row(Value::Label(label.id.clone()), label.name.clone(), detail)
     });
     matching(typed, rows.collect())
@@ -387,7 +387,7 @@ fn mention(path: &str, kind: OfferKind, end: &str) -> String {
 /// The session gets the label, or loses it.
 fn label(state: &mut State, id: &str, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else {
-        return state.notify(Notice::new(Level::Info, "The session is being made; label it in a moment."));
+        return state.notify(Notice::new(Level::Info, "Session not saved yet, try again in a second"));
     };
     labels::toggle(state, id, vec![session], fx);
 }

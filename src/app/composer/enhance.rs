@@ -19,11 +19,11 @@ pub(crate) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
     }
     let draft = state.composer().text();
     if draft.trim().is_empty() {
-        let text = "There is no draft to rewrite yet.";
-        return state.notify(Notice::new(Level::Info, text).hint("write what you want, then it is made exact"));
+        let text = "No draft to enhance";
+        return state.notify(Notice::new(Level::Info, text).hint("write a draft first"));
     }
     let Some(id) = state.current_id().cloned() else {
-        return state.notify(Notice::new(Level::Info, "The session is being made; try again in a moment."));
+        return state.notify(Notice::new(Level::Info, "Session not saved yet, try again in a second"));
     };
     state.drafts.enhanced += 1;
     let number = state.drafts.enhanced;
@@ -55,10 +55,10 @@ pub(crate) fn done(state: &mut State, id: &SessionId, number: u64, result: Resul
     let notice = match result {
         Err(why) => Notice::new(Level::Warning, why),
         Ok(_) if !untouched => {
-            let text = "The draft was changed while it was being rewritten, so it stays as it is.";
+            let text = "Draft not enhanced: you edited it meanwhile";
             Notice::new(Level::Info, text)
         }
-        Ok(_) if same => Notice::new(Level::Info, "There was nothing to add to the draft."),
+        Ok(_) if same => Notice::new(Level::Info, "Nothing to add to the draft"),
         Ok(made) => {
             open.composer.set(&made.text);
             let undo = state.keys.key_for(ComposerAction::Undo);
@@ -69,8 +69,7 @@ pub(crate) fn done(state: &mut State, id: &SessionId, number: u64, result: Resul
                 }
                 _ => format!(" with {}", made.used.join(", ")),
             };
-            Notice::new(Level::Info, format!("The draft was rewritten{with}."))
-                .hint(format!("{undo} brings yours back"))
+            Notice::new(Level::Info, format!("Draft enhanced{with}")).hint(format!("{undo} restores yours"))
         }
     };
     if state.current_id() == Some(id) {

@@ -27,9 +27,9 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
         EnterDoes::Empty if how == How::Queue => enter_on_nothing(state, fx),
         EnterDoes::Empty => {}
         EnterDoes::Send if state.input.blind == Blind::WentOn => {
-            let text = "Not sent: a part of it was typed over a window.";
+            let text = "Not sent: partly typed while a dialog was open";
             let conditions = vec![TrueWhile::Draft(state.composer().text())];
-            state.notify_while(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"), conditions);
+            state.notify_while(Notice::new(Level::Warning, text).hint("Enter sends it anyway"), conditions);
         }
         EnterDoes::Send if key_text::asks(state) => {}
         EnterDoes::Send if reply::holds_back(state) => {}
@@ -64,9 +64,9 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
             state.follow_up(Intent::Act(AnswerAction::Focus.into()));
         } else {
             let key = state.keys.key_for(AnswerAction::Focus);
-            let notice = Notice::new(Level::Info, "Too soon after a key: nothing was answered");
+            let notice = Notice::new(Level::Info, "Not answered: too soon after typing");
             let waits = state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone()));
-            state.notify_while(notice.hint(format!("{key} goes to the request")), waits.into_iter().collect());
+            state.notify_while(notice.hint(format!("{key} to the request")), waits.into_iter().collect());
         }
         return;
     }

@@ -23,17 +23,14 @@ pub(crate) fn asks(state: &mut State) -> bool {
     let mut items: Vec<_> = connections::all(state)
         .filter(fits)
         .map(|info| {
-            let about = vec![format!("It goes to {} and nowhere else", info.host)];
-            let label = format!("Use it as the key of {}", info.name);
+            let about = vec![format!("Sent only to {}", info.host)];
+            let label = format!("Use as the key for {}", info.name);
             overlay::item(label, "", Value::UseKey(info.name.clone())).with(Facts { about, ..Facts::default() })
         })
         .collect();
-    let sent = Facts {
-        about: vec!["It goes to the model, and stays in the conversation on disk".to_owned()],
-        ..Facts::default()
-    };
-    items.push(overlay::item("Remove it from the draft", "", Value::DropKey));
-    items.push(overlay::item("Send it as a message", "", Value::SendKey).with(sent));
+    let sent = Facts { about: vec!["Sent to the model and saved in the conversation".to_owned()], ..Facts::default() };
+    items.push(overlay::item("Remove from the draft", "", Value::DropKey));
+    items.push(overlay::item("Send as a message", "", Value::SendKey).with(sent));
     overlay::open_picker(state, Kind::KeyText, items, 0);
     focus::hush(state);
     true

@@ -18,8 +18,8 @@ pub(crate) fn holds_back(state: &mut State) -> bool {
     let held = state.composer_mut().take_spill() && is_doubtful(text.trim(), asks);
     if held {
         let key = state.keys.key_for(AnswerAction::Focus);
-        let text = format!("Not sent: “{}” may have been meant as an answer", text.trim());
-        let hint = format!("{key} goes back to the question; Enter sends it as a message");
+        let text = format!("Not sent: “{}” looks like an answer", text.trim());
+        let hint = format!("{key} back to the question · Enter sends it as a message");
         let mut conditions = vec![TrueWhile::Draft(state.composer().text())];
         conditions.extend(state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone())));
         state.notify_while(Notice::new(Level::Warning, text).hint(hint), conditions);
@@ -49,9 +49,9 @@ pub(crate) fn reply(state: &mut State, text: &str, fx: &mut Vec<Effect>) -> bool
     }
     let on_screen = state.screen.frame.panel.as_ref().is_some_and(|(shown, _)| *shown == request);
     if !on_screen || state.clock.now.since(state.input.moments.panel_seen) < SEEN {
-        let notice = Notice::new(Level::Info, "A question came up: your text would be its answer");
+        let notice = Notice::new(Level::Info, "Not sent: a question just appeared, and this would answer it");
         let conditions = vec![TrueWhile::Waits(request), TrueWhile::Draft(state.composer().text())];
-        state.notify_while(notice.hint("Enter once more sends it"), conditions);
+        state.notify_while(notice.hint("Enter again sends it"), conditions);
         return true;
     }
     draft::keep_draft(state, fx);

@@ -31,8 +31,8 @@ pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
         return false;
     }
     if state.composer().files().coming().next().is_some() {
-        let text = "A file is still being copied into the session.";
-        state.notify(Notice::new(Level::Info, text).hint("send the message again in a moment"));
+        let text = "Not sent: a file is still copying into the session";
+        state.notify(Notice::new(Level::Info, text).hint("try again in a moment"));
         return false;
     }
     let composer = state.composer().clone();
@@ -113,18 +113,18 @@ fn needs_terminal(command: &str) -> Option<&str> {
 /// Runs what stands behind a `!`: a command of the user's own, whose output goes into the conversation.
 pub(super) fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
     if command.is_empty() {
-        let text = "Write a command after the !: it runs at once, and its output goes into the conversation.";
-        return state.notify(Notice::new(Level::Info, text).hint("a blank before the ! sends the text as it is"));
+        let text = "Type a command after !. It runs now; its output joins the conversation";
+        return state.notify(Notice::new(Level::Info, text).hint("a leading space sends it as text"));
     }
     if let Some(program) = needs_terminal(command) {
         let text = format!("{program} needs a terminal, and commands here have none");
         let key = state.keys.key_for(crate::keymap::action::AppAction::Suspend);
         return state
-            .notify(Notice::new(Level::Warning, text).hint(format!("{key} goes to your shell; fg comes back")));
+            .notify(Notice::new(Level::Warning, text).hint(format!("{key} suspends to your shell; fg returns")));
     }
     if state.running() {
-        let text = "A turn runs: the command waits in the composer.";
-        return state.notify(Notice::new(Level::Info, text).hint("Enter again when it has ended"));
+        let text = "Turn running: command kept in the composer";
+        return state.notify(Notice::new(Level::Info, text).hint("Enter again when the turn ends"));
     }
     if let Some(id) = state.current_id().cloned()
         && draft::is_held(state, &id, fx)

@@ -24,8 +24,8 @@ pub(crate) fn accept(state: &mut State, slash: Slash) {
 pub(crate) fn unknown(state: &mut State, unknown: &Unknown) {
     let text = format!("No command /{}", unknown.word);
     let hint = match nearest_command(state, &unknown.word) {
-        Some(near) => format!("did you mean /{near}? A blank before the slash sends it as text"),
-        None => "/help lists them; a blank before the slash sends the text as it is".to_owned(),
+        Some(near) => format!("did you mean /{near}? A leading space sends it as text"),
+        None => "/help lists commands; a leading space sends it as text".to_owned(),
     };
     state.notify(Notice::new(Level::Warning, text).hint(hint));
 }
@@ -51,7 +51,7 @@ pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
         send::send(state, text, send::How::Queue, fx);
         return;
     }
-    let mut says = vec![format!("It came with the repository: {}", own.path.display()), String::new()];
+    let mut says = vec![format!("From the repository: {}", own.path.display()), String::new()];
     says.extend(text.lines().take(12).map(|line| line.chars().take(200).collect()));
     let more = text.lines().count().saturating_sub(12);
     if more > 0 {
@@ -59,7 +59,7 @@ pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
     }
     let deed = Deed::Own { hash: own.hash, text };
     let title = format!("Send the text of /{}?", own.name);
-    overlay::open(state, Overlay::Confirm(Box::new(Confirm { title, says, verb: "send it".to_owned(), deed })));
+    overlay::open(state, Overlay::Confirm(Box::new(Confirm { title, says, verb: "send".to_owned(), deed })));
 }
 
 /// The text of a repository's command was seen and is sent; it is not asked for again until the file changes.

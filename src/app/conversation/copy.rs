@@ -36,7 +36,7 @@ fn nothing(state: &mut State, words: &str) {
 pub(crate) fn answer(state: &mut State, fx: &mut Vec<Effect>) {
     match chat(state).and_then(|chat| last_answer(chat).map(|entry| logical(&entry.message.body))) {
         Some(text) => fx.push(Effect::Copy(text)),
-        None => nothing(state, "There is no answer to copy yet."),
+        None => nothing(state, "No response to copy yet"),
     }
 }
 
@@ -51,26 +51,26 @@ pub(crate) fn message(state: &mut State, id: &str, fx: &mut Vec<Effect>) -> bool
 /// Copies a block of code by its number, from 1: of the chosen entry, else of the last answer.
 pub(crate) fn numbered_code(state: &mut State, number: usize, fx: &mut Vec<Effect>) {
     let Some(entry) = chat(state).and_then(|chat| chosen(chat)) else {
-        return nothing(state, "There is nothing to copy yet.");
+        return nothing(state, "Nothing to copy yet");
     };
     let mut blocks = code_of(&entry.message.body);
     match (number.checked_sub(1).filter(|at| *at < blocks.len()), blocks.len()) {
         (Some(at), _) => fx.push(Effect::Copy(blocks.swap_remove(at).text)),
-        (None, 0) => nothing(state, "There is no block of code in this entry."),
-        (None, 1) => nothing(state, "There is only one block of code in this entry."),
-        (None, count) => nothing(state, &format!("The blocks of code of this entry have the numbers 1 to {count}.")),
+        (None, 0) => nothing(state, "No code block in this entry"),
+        (None, 1) => nothing(state, "Only one code block in this entry"),
+        (None, count) => nothing(state, &format!("No such code block: this entry has 1 to {count}")),
     }
 }
 
 /// Copies the whole conversation as markdown, as far as it is loaded.
 pub(crate) fn conversation(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(chat) = chat(state).filter(|chat| !chat.entries.is_empty()) else {
-        return nothing(state, "There is nothing to copy yet.");
+        return nothing(state, "Nothing to copy yet");
     };
     let (text, whole) = (markdown(chat), chat.earlier.is_none() && chat.later.is_none());
     fx.push(Effect::Copy(text));
     if !whole {
-        nothing(state, "Only the rows that are loaded were copied; /export has all of them.");
+        nothing(state, "Copied the loaded rows only; /export includes all");
     }
 }
 
@@ -120,19 +120,19 @@ pub(crate) fn entry(state: &mut State, fx: &mut Vec<Effect>) {
     }
     match chat(state).and_then(|chat| chosen(chat).map(|entry| logical(&entry.message.body))) {
         Some(text) => fx.push(Effect::Copy(text)),
-        None => nothing(state, "There is nothing to copy yet."),
+        None => nothing(state, "Nothing to copy yet"),
     }
 }
 
 /// Copies a block of code of the chosen entry: the first, and pressed again the one after it.
 pub(crate) fn code(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(chat) = chat(state) else { return };
-    let Some(entry) = chosen(chat) else { return nothing(state, "There is nothing to copy yet.") };
+    let Some(entry) = chosen(chat) else { return nothing(state, "Nothing to copy yet") };
     let key = entry.key;
     let mut blocks = code_of(&entry.message.body);
     let count = blocks.len();
     if count == 0 {
-        return nothing(state, "There is no block of code in this entry.");
+        return nothing(state, "No code block in this entry");
     }
     let at = match chat.copied {
         Some((of, at)) if of == key => (at + 1) % count,
@@ -141,7 +141,7 @@ pub(crate) fn code(state: &mut State, fx: &mut Vec<Effect>) {
     chat.copied = Some((key, at));
     fx.push(Effect::Copy(blocks.swap_remove(at).text));
     if count > 1 {
-        nothing(state, &format!("Block {} of {count}; again for the next one.", at + 1));
+        nothing(state, &format!("Block {} of {count}; press again for the next", at + 1));
     }
 }
 
@@ -175,11 +175,11 @@ fn files_of(body: &Body, cwd: &str) -> Vec<(PathBuf, Option<u32>)> {
 pub(crate) fn edit_file(state: &mut State, fx: &mut Vec<Effect>) {
     let cwd = state.current_meta().map(|meta| meta.cwd.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(chat) = chat(state) else { return };
-    let Some(entry) = chosen(chat) else { return nothing(state, "There is nothing to open yet.") };
+    let Some(entry) = chosen(chat) else { return nothing(state, "Nothing to open yet") };
     let (key, mut files) = (entry.key, files_of(&entry.message.body, &cwd));
     let count = files.len();
     if count == 0 {
-        return nothing(state, "This entry names no file of the working directory.");
+        return nothing(state, "No file of the working directory in this entry");
     }
     let at = match chat.edited {
         Some((of, at)) if of == key => (at + 1) % count,
@@ -188,7 +188,7 @@ pub(crate) fn edit_file(state: &mut State, fx: &mut Vec<Effect>) {
     chat.edited = Some((key, at));
     let (path, line) = files.swap_remove(at);
     if count > 1 {
-        nothing(state, &format!("File {} of {count}; again for the next one.", at + 1));
+        nothing(state, &format!("File {} of {count}; press again for the next", at + 1));
     }
     fx.push(Effect::EditFile { path, line });
 }
@@ -233,7 +233,7 @@ pub(crate) fn open(state: &mut State, fx: &mut Vec<Effect>) {
     }
     match chat(state).and_then(|chat| chosen(chat).map(|entry| logical(&entry.message.body))) {
         Some(text) => fx.push(Effect::Show { text: clean(&text).into_owned(), place: TextTarget::Pager }),
-        None => nothing(state, "There is nothing to open yet."),
+        None => nothing(state, "Nothing to open yet"),
     }
 }
 
@@ -261,7 +261,7 @@ pub(crate) fn print(state: &mut State, fx: &mut Vec<Effect>) {
         text.push_str("\n\n");
     }
     if text.is_empty() {
-        return nothing(state, "There is nothing to print yet.");
+        return nothing(state, "Nothing to print yet");
     }
     fx.push(Effect::Show { text, place: TextTarget::Scrollback });
 }

@@ -90,7 +90,7 @@ pub(crate) fn jump_code(state: &mut State, way: Way) {
     };
     let Some((key, number)) = found else {
         let where_to = if way == Way::Down { "further down" } else { "further up" };
-        return state.notify(Notice::new(Level::Info, format!("There is no block of code {where_to}.")));
+        return state.notify(Notice::new(Level::Info, format!("No code block {where_to}")));
     };
     show(state, key);
     let Some(chat) = scroll::chat(state) else { return };

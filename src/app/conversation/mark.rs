@@ -150,7 +150,7 @@ pub(crate) fn drawn(state: &mut State, marked: &mut Marked, fx: &mut Vec<Effect>
         chat.mark = None;
     }
     if text.trim().is_empty() {
-        return state.notify(Notice::new(Level::Info, "There is no text in what is marked."));
+        return state.notify(Notice::new(Level::Info, "No text in the selection"));
     }
     fx.push(Effect::Copy(text));
 }
@@ -211,8 +211,8 @@ pub(crate) fn begin(state: &mut State) {
     hold(chat);
     let key = |action: ChatAction| state.keys.key_for(action);
     let (down, up, copy) = (key(ChatAction::LineDown), key(ChatAction::LineUp), key(ChatAction::Copy));
-    let hint = format!("{down} and {up} extend, {copy} copies, {} leaves", state.keys.key_for(AppAction::Back));
-    state.notify(Notice::new(Level::Info, "Marking lines.").hint(hint));
+    let hint = format!("{down}/{up} extend · {copy} copy · {} leave", state.keys.key_for(AppAction::Back));
+    state.notify(Notice::new(Level::Info, "Selecting lines").hint(hint));
 }
 
 /// Moves the head of a selection made by keys by a number of lines. True if there is one.
@@ -233,10 +233,9 @@ pub(crate) fn give_mouse(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Mouse { ours: !given });
     let key = state.keys.key_for(AppAction::Mouse);
     let notice = if given {
-        Notice::new(Level::Info, "The terminal has the mouse: it marks as it does elsewhere.")
-            .hint(format!("{key} takes it back"))
+        Notice::new(Level::Info, "Mouse released to the terminal").hint(format!("{key} recaptures it"))
     } else {
-        Notice::new(Level::Info, "The mouse is here again: what you mark is copied as text.")
+        Notice::new(Level::Info, "Mouse captured: selections are copied as text")
     };
     state.notify(notice);
 }

@@ -84,9 +84,9 @@ pub(crate) fn set_density(state: &mut State, density: Density) {
         open.chat.colours.clear();
     }
     let words = match density {
-        Density::Lines => "Tool calls: one line each.",
-        Density::Tails => "Tool calls: with their last lines.",
-        Density::Full => "Tool calls: everything.",
+        Density::Lines => "Tool output: one line per call",
+        Density::Tails => "Tool output: tails",
+        Density::Full => "Tool output: full",
     };
     state.notify(Notice::new(Level::Info, words));
 }
@@ -137,11 +137,7 @@ fn turn_sides(state: &mut State) {
         open.chat.unified = unified;
         open.chat.colours.clear();
     }
-    let words = if unified {
-        "Changes: old and new below each other."
-    } else {
-        "Changes: old and new beside each other where there is room."
-    };
+    let words = if unified { "Diffs: unified" } else { "Diffs: side by side where there is room" };
     state.notify(Notice::new(Level::Info, words));
 }
 

@@ -21,11 +21,9 @@ pub(crate) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// A message waits for somebody to say what answers: that can be said at once.
 pub(crate) fn wanted(state: &mut State, named: &ConnectionName, fx: &mut Vec<Effect>) {
-    let text = format!(
-        "This session was made with the connection {}, which is not configured here.",
-        text::one_line(named.as_str())
-    );
-    let hint = "your message waits: /connect NAME lets another one answer, --all everywhere";
+    let text =
+        format!("This session uses connection {}, which is not configured here.", text::one_line(named.as_str()));
+    let hint = "message kept: /connect NAME substitutes another, --all in every session";
     state.notify(Notice::new(Level::Warning, text).hint(hint));
     if state.overlays.is_empty() {
         pick(state, fx);
@@ -61,7 +59,7 @@ pub(crate) fn choose_named(state: &mut State, name: &ConnectionName, fx: &mut Ve
 /// `/connect NAME --all`: in the shown session and in all others, it answers for the one that is not configured here.
 pub(crate) fn choose_everywhere(state: &State, name: &ConnectionName, fx: &mut Vec<Effect>) -> Result<(), String> {
     if connections::not_here(state).is_none() {
-        return Err("The connection of this session is configured here: nothing answers in its place.".to_owned());
+        return Err("This session's connection is configured here; no substitute needed".to_owned());
     }
     if let Some(id) = state.current_id() {
         fx.push(session::to(id, SessionCommand::StandIn { connection: name.clone(), everywhere: true }));
@@ -74,7 +72,7 @@ pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
     let Some(info) = connections::all(state).find(|info| info.name == *name).cloned() else { return };
     if info.missing.is_some() && !info.wants_key() {
         let why = info.missing.as_deref().map(text::one_line).unwrap_or_default();
-        return state.notify(Notice::new(Level::Warning, format!("{name} cannot be used: {why}.")));
+        return state.notify(Notice::new(Level::Warning, format!("Can't use {name}: {why}")));
     }
     if models::locked(state).is_some_and(|locked| locked != *name) {
         // Its key can be given all the same.
@@ -106,7 +104,7 @@ pub(crate) fn give_key(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(Overlay::Picker(picker)) = state.overlays.last() else { return };
     let Some(Value::Connection(name)) = picker.chosen().map(|item| item.value.clone()) else { return };
     if connections::all(state).any(|info| info.name == name && info.host.is_empty()) {
-        return state.notify(Notice::new(Level::Info, format!("{name} needs no key.")));
+        return state.notify(Notice::new(Level::Info, format!("{name} needs no key")));
     }
     overlay::close(state);
     connections::ask_for_key(state, &name, fx);

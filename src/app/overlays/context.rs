@@ -18,7 +18,7 @@ pub(crate) fn open(state: &mut State, depth: Depth, fx: &mut Vec<Effect>) {
 
 /// `/context list|detail`.
 pub(crate) fn open_at(state: &mut State, word: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
-    let depth = Depth::parse(&word.to_lowercase()).ok_or("Only list or detail can follow.")?;
+    let depth = Depth::parse(&word.to_lowercase()).ok_or("Usage: /context [list|detail]")?;
     open(state, depth, fx);
     Ok(())
 }
@@ -43,5 +43,5 @@ pub(crate) fn compact(state: &mut State, wish: String, fx: &mut Vec<Effect>) {
 }
 
 fn no_session(state: &mut State) {
-    state.notify(Notice::new(Level::Info, "No session is open."));
+    state.notify(Notice::new(Level::Info, "No session open"));
 }

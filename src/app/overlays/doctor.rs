@@ -72,7 +72,7 @@ pub(crate) fn notices(state: &mut State) {
     };
     let items: Vec<Item> = state.notices.past().rev().map(|(at, notice)| one(*at, notice)).collect();
     if items.is_empty() {
-        return state.notify(Notice::new(Level::Info, "Nothing was said here yet."));
+        return state.notify(Notice::new(Level::Info, "No messages yet"));
     }
     overlay::open_picker(state, Kind::Notice, items, 0);
 }

@@ -23,8 +23,8 @@ pub(crate) fn filters(state: &mut State) {
     for (depth, facet) in plain.chain(views).chain(statuses).chain(labels) {
         let detail = match facets.wish(&facet) {
             Wish::None => facet.kind_word(),
-            Wish::Only => "only these; again: all but these",
-            Wish::Without => "left out; again: listed",
+            Wish::Only => "include; again: exclude",
+            Wish::Without => "excluded; again: clear",
         };
         let label = format!("{}{}", "  ".repeat(depth), facet.shown(catalogue));
         items.push(overlay::item(label, detail, Value::Facet(facet)));

@@ -58,10 +58,10 @@ pub(crate) fn ask_repair(state: &mut State) {
     let Some(Overlay::Health(card)) = state.overlays.last() else { return };
     let Some(report) = &card.report else { return };
     if report.repairs.is_empty() || report.repaired {
-        return state.notify(Notice::new(Level::Info, "There is nothing to repair."));
+        return state.notify(Notice::new(Level::Info, "Nothing to repair"));
     }
     let mut says = report.repairs.clone();
-    says.push("A copy of every file that is changed is kept beside it.".to_owned());
+    says.push("A backup of each changed file is kept next to it.".to_owned());
     let deed = Deed::Send(Command::Engine(EngineCommand::Verify { session: card.session.clone(), repair: true }));
     overlay::confirm(
         state,

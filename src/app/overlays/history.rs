@@ -10,7 +10,7 @@ pub(crate) fn history(state: &mut State) {
     let items: Vec<Item> =
         texts.map(|text| overlay::item(text::one_line(text), "", Value::Text(text.clone()))).collect();
     if items.is_empty() {
-        return state.notify(Notice::new(Level::Info, "Nothing was sent yet."));
+        return state.notify(Notice::new(Level::Info, "Nothing sent yet"));
     }
     overlay::open_picker(state, Kind::History, items, 0);
 }

@@ -21,8 +21,8 @@ fn in_words(request: &Request) -> String {
         Ask::Approval(approval) => format!("{}: {}", approval.tool, shown(&approval.subject)),
         Ask::Plan(plan) => format!("plan: {}", shown(&plan.title)),
         Ask::Question(question) => text::one_line(&question.text),
-        Ask::Trust(_) => "trust the rules of this repository?".to_owned(),
-        Ask::Key(wanted) => format!("the key of {}", text::one_line(wanted.connection.as_str())),
+        Ask::Trust(_) => "trust this repository's rules?".to_owned(),
+        Ask::Key(wanted) => format!("key for {}", text::one_line(wanted.connection.as_str())),
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn refresh_inbox(state: &mut State) {
         focus::hush(state);
     }
     if gone {
-        let text = "That waits no longer: it was settled elsewhere, or its session is gone.";
+        let text = "No longer pending: answered elsewhere, or the session is gone";
         state.notify(Notice::new(Level::Info, text));
     }
     let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return };

@@ -18,7 +18,7 @@ pub(crate) fn act(state: &mut State, verb: JobAction, fx: &mut Vec<Effect>) {
 
 fn open(state: &mut State) {
     let Some(session) = state.current_id().cloned() else {
-        return state.notify(Notice::new(Level::Info, "There is no session yet."));
+        return state.notify(Notice::new(Level::Info, "No session yet"));
     };
     // The latest that goes on is what one looks for.
     let jobs = state.current_open().map(|open| open.jobs.as_slice()).unwrap_or_default();
@@ -50,7 +50,7 @@ fn kill(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((card, jobs, at)) = shown(state) else { return };
     let Some(job) = jobs.get(at) else { return };
     if !job.runs() {
-        return state.notify(Notice::new(Level::Info, "This one has ended already."));
+        return state.notify(Notice::new(Level::Info, "Already ended"));
     }
     fx.push(session::to(&card.session, SessionCommand::KillJob { job: job.id.clone() }));
 }

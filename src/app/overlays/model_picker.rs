@@ -42,7 +42,7 @@ pub(crate) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// The turn waits for a model: it can be chosen at once.
 pub(crate) fn wanted(state: &mut State, why: &str, fx: &mut Vec<Effect>) {
-    state.notify(Notice::new(Level::Warning, text::one_line(why)).hint("your message goes as soon as one is chosen"));
+    state.notify(Notice::new(Level::Warning, text::one_line(why)).hint("your message is sent once you choose"));
     if state.overlays.is_empty() {
         pick(state, fx);
     }
@@ -157,8 +157,8 @@ pub(crate) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
         None if name.contains(char::is_whitespace) => {
             let near = nearest(name, models().map(|item| item.label.as_str()));
             return Err(near.map_or_else(
-                || "A model's name has no blanks.".to_owned(),
-                |near| format!("There is no such model. The nearest is {near}."),
+                || "Model names have no spaces".to_owned(),
+                |near| format!("No such model. Closest match: {near}"),
             ));
         }
         None => {

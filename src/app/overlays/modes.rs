@@ -13,9 +13,9 @@ pub(crate) fn modes(state: &mut State) {
         .into_iter()
         .map(|mode| {
             let what = match mode {
-                Mode::Explore if holding == SandboxState::Nothing => "read only, without a sandbox; never asks",
-                Mode::Explore => "read only, held by the sandbox; never asks",
-                Mode::Ask => "reading is free, changes ask",
+                Mode::Explore if holding == SandboxState::Nothing => "read-only without a sandbox, never asks",
+                Mode::Explore => "read-only in the sandbox, never asks",
+                Mode::Ask => "reads freely, asks before changes",
                 Mode::Execute => "runs without asking",
             };
             overlay::item(mode.shown(), what, Value::Mode(mode))

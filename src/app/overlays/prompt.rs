@@ -37,12 +37,12 @@ pub(crate) fn ask_cwd(state: &mut State) {
     let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };
     let line = Line::new(&meta.cwd.to_string_lossy());
     let wanted = Wanted::Cwd(meta.id.clone());
-    let title = "Directory where tools work".to_owned();
+    let title = "Working directory".to_owned();
     overlay::open(state, Overlay::Prompt(Box::new(Prompt { title, line, problem: None, wanted })));
 }
 
 pub(crate) fn ask_import(state: &mut State) {
-    let title = "Session of another program: its folder or file".to_owned();
+    let title = "Session to import: folder or file".to_owned();
     let prompt = Prompt { title, line: Line::default(), problem: None, wanted: Wanted::Import };
     overlay::open(state, Overlay::Prompt(Box::new(prompt)));
 }

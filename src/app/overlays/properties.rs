@@ -16,7 +16,7 @@ use crate::protocol::{Command, EngineCommand};
 /// The picker of statuses, for these sessions; the one that all of them have is selected.
 pub(crate) fn statuses(state: &mut State, sessions: Vec<SessionId>) {
     if sessions.is_empty() {
-        return state.notify(Notice::new(Level::Info, "There is no session yet."));
+        return state.notify(Notice::new(Level::Info, "No session yet"));
     }
     let items: Vec<Item> = state
         .engine
@@ -29,7 +29,7 @@ pub(crate) fn statuses(state: &mut State, sessions: Vec<SessionId>) {
         })
         .collect();
     if items.is_empty() {
-        return state.notify(Notice::new(Level::Info, "The statuses of this workspace are not known yet."));
+        return state.notify(Notice::new(Level::Info, "Workspace statuses not loaded yet"));
     }
     let now = sessions.first().and_then(|id| state.sessions.meta(id)).map(|meta| meta.status.clone());
     let selected = items.iter().position(|item| matches!(&item.value, Value::Status(id) if Some(id) == now.as_ref()));
@@ -39,7 +39,7 @@ pub(crate) fn statuses(state: &mut State, sessions: Vec<SessionId>) {
 /// The picker of labels, for these sessions. Enter adds one or takes it away, and the picker stays.
 pub(crate) fn labels(state: &mut State, sessions: Vec<SessionId>) {
     if sessions.is_empty() {
-        return state.notify(Notice::new(Level::Info, "There is no session yet."));
+        return state.notify(Notice::new(Level::Info, "No session yet"));
     }
     let items = label_items(state);
     show(state, Kind::Labels, items, 0, sessions);
@@ -114,13 +114,13 @@ pub(crate) fn problem(wanted: Option<ValueType>, value: &str) -> Option<&'static
         day.len() == 10 && day.parse::<jiff::civil::Date>().is_ok() && time_fits
     };
     match wanted {
-        _ if value.is_empty() => Some("a value is needed"),
+        _ if value.is_empty() => Some("value required"),
         None => Some("this label takes no value"),
         Some(ValueType::Number) if !value.parse::<f64>().is_ok_and(f64::is_finite) => {
-            Some("a number is needed: 3 or 2.5")
+            Some("expected a number: 3 or 2.5")
         }
-        Some(ValueType::Date) if !date(value) => Some("a date is needed: 2026-09-30, or 2026-09-30T14:00"),
-        Some(ValueType::String) if value.chars().any(char::is_control) => Some("one line of text is needed"),
+        Some(ValueType::Date) if !date(value) => Some("expected a date: 2026-09-30 or 2026-09-30T14:00"),
+        Some(ValueType::String) if value.chars().any(char::is_control) => Some("expected one line of text"),
         Some(_) => None,
     }
 }
@@ -184,7 +184,7 @@ pub(crate) fn label_named(state: &mut State, text: &str, fx: &mut Vec<Effect>) -
     match value {
         None => labels::toggle(state, &id, sessions, fx),
         Some(value) => match problem(wanted, value) {
-            Some(why) => return Err(format!("{name}: {why}.")),
+            Some(why) => return Err(format!("{name}: {why}")),
             None => {
                 session_changes::change_all(state, sessions, PropertyChange::AddLabel(format!("{id}::{value}")), fx)
             }
@@ -194,6 +194,6 @@ pub(crate) fn label_named(state: &mut State, text: &str, fx: &mut Vec<Effect>) -
 }
 
 fn no_such(what: &str, name: &str, near: Option<&str>) -> String {
-    let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
-    format!("There is no {what} {name:?}.{near}")
+    let near = near.map_or_else(String::new, |near| format!(" Closest match: {near}"));
+    format!("No {what} {name:?}.{near}")
 }

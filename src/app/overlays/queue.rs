@@ -30,7 +30,7 @@ pub(crate) fn act(state: &mut State, verb: QueueAction, fx: &mut Vec<Effect>) {
 pub(crate) fn open(state: &mut State, at: Option<MessageId>) {
     let waiting = state.current_open().and_then(|open| Some((open.waits(), open.waiting().last()?.id.clone())));
     let (Some(session), Some((count, last))) = (state.current_id().cloned(), waiting) else {
-        return state.notify(Notice::new(Level::Info, "Nothing waits to be sent in this session."));
+        return state.notify(Notice::new(Level::Info, "Queue empty"));
     };
     let card = QueueCard { session, selected: Some(at.unwrap_or(last)), at: count.saturating_sub(1) };
     overlay::open(state, Overlay::Queue(card));
@@ -96,7 +96,7 @@ fn shift(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
     let (session, id) = (session.clone(), item.id.clone());
     let Some(open) = state.conversations.open.get_mut(&session) else { return };
     let Some(from) = at.checked_sub(open.steers.len()) else {
-        let text = "This one goes into the running turn, in the order in which it was sent.";
+        let text = "Can't move: this message goes into the running turn, in order";
         return state.notify(Notice::new(Level::Info, text));
     };
     let to_place = from.saturating_add_signed(by).min(open.queue.len().saturating_sub(1));
@@ -129,7 +129,7 @@ fn release(state: &mut State, fx: &mut Vec<Effect>) {
     let session = session.clone();
     let Some(open) = state.conversations.open.get_mut(&session) else { return };
     if !open.queue_held {
-        return state.notify(Notice::new(Level::Info, "The queue is not held: it goes on when the turn ends."));
+        return state.notify(Notice::new(Level::Info, "Queue not paused: it sends when the turn ends"));
     }
     open.queue_held = false;
     fx.push(session::to(&session, SessionCommand::Queue(QueueEdit::Release)));

@@ -10,7 +10,7 @@ use crate::domain::{Level, Notice};
 pub(crate) fn rename(state: &mut State, session: Option<SessionId>) {
     let Some((session, title)) = session.and_then(|id| Some((id.clone(), state.sessions.meta(&id)?.shown_title())))
     else {
-        return state.notify(Notice::new(Level::Info, "There is no session to rename yet."));
+        return state.notify(Notice::new(Level::Info, "No session to rename yet"));
     };
     let title = Line::new(title);
     overlay::open(state, Overlay::Rename(Rename { session, title }));

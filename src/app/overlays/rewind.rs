@@ -50,7 +50,7 @@ impl Behind {
     /// `12 messages and changes of 3 files`.
     fn words(&self) -> String {
         let messages = match (self.messages, self.more) {
-            (_, true) => "all messages that follow".to_owned(),
+            (_, true) => "all later messages".to_owned(),
             (1, _) => "1 message".to_owned(),
             (n, _) => format!("{n} messages"),
         };
@@ -142,9 +142,9 @@ pub(crate) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
         return fx.push(Effect::Send(Command::Engine(EngineCommand::Branch { session: id, at, title: None })));
     }
     let all = behind(chat, None);
-    let whole = format!("The new session has {}. This one stays as it is.", all.words());
+    let whole = format!("The new session has {}. This one is unchanged.", all.words());
     let mut items =
-        vec![overlay::item("all that was said so far", "", Value::Branch(None)).with(facts(&all, vec![whole]))];
+        vec![overlay::item("the conversation so far", "", Value::Branch(None)).with(facts(&all, vec![whole]))];
     for (place, _, text, left) in asked {
         // Everything before that message is included: the branch is made at the last entry before it.
         let Some(last) = place.checked_sub(1).and_then(|place| chat.entries.get(place)) else { continue };
@@ -154,7 +154,7 @@ pub(crate) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
             more: false,
         };
         let about = format!(
-            "The new session ends before this message and has {}. {} stay in this one alone. Files stay as they are.",
+            "The new session ends before this message: {}. {} stay only in this one. Files are unchanged.",
             kept.words(),
             capital(&left.words())
         );
@@ -206,12 +206,12 @@ pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
         .filter(|(place, ..)| *place > 0)
         .map(|(_, id, text, left)| {
             let files = if left.files.is_empty() { String::new() } else { format!(": {}", left.named()) };
-            let about = format!("Takes back {}{files}. Nothing is lost: this session stays as it is.", left.words());
+            let about = format!("Leaves out {}{files}. This session is unchanged.", left.words());
             overlay::item(text, "", Value::Rewind(id)).with(facts(&left, vec![about]))
         })
         .collect();
     if items.is_empty() {
-        return state.notify(Notice::new(Level::Info, "There is no message to go back to yet."));
+        return state.notify(Notice::new(Level::Info, "No message to rewind to yet"));
     }
     open(state, Kind::Rewind, items);
 }
@@ -227,35 +227,35 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
         _ => (Some(place), None),
     };
     let Some(kept) = keep.and_then(|keep| chat.entries.get(keep)) else {
-        let notice = Notice::new(Level::Info, "Nothing stands before this message.");
-        return state.notify(notice.hint("/new begins a session, /clear empties this one"));
+        let notice = Notice::new(Level::Info, "Nothing before this message");
+        return state.notify(notice.hint("/new starts a session, /clear empties this one"));
     };
     let at = kept.message.id.clone();
     let left = behind(chat, keep);
     let what = match &text {
         Some(text) if is_approval(text) => {
-            "A new session keeps all before the plan was approved, in Ask to Edit or stricter.".to_owned()
+            "A new session keeps everything before the approval, in Ask to Edit or stricter.".to_owned()
         }
         Some(text) => {
-            format!("A new session keeps all before {}; its text comes into the composer.", text::quoted(text))
+            format!("A new session keeps everything before {}; its text moves to the composer.", text::quoted(text))
         }
-        None => "A new session keeps all up to the chosen entry.".to_owned(),
+        None => "A new session keeps everything up to the chosen entry.".to_owned(),
     };
     let title = state.current_meta().map(text::named).unwrap_or_default();
     let files = if left.files.is_empty() { String::new() } else { format!(" ({})", left.named()) };
     let way = state.keys.key_for(crate::keymap::action::SessionAction::Parent);
     let stays = match (left.messages, left.more) {
-        (0, false) => format!("{title} stays as it is."),
-        _ => format!("It leaves out {}{files}. They stay in {title}: {way} leads back there.", left.words()),
+        (0, false) => format!("{title} is unchanged."),
+        _ => format!("Left out: {}{files}. They stay in {title}; {way} returns to it.", left.words()),
     };
-    let says = vec![what, stays, "Files stay as they are now.".to_owned()];
+    let says = vec![what, stays, "Files are unchanged".to_owned()];
     // What could be restored comes while the question is read.
     fx.push(Effect::Send(Command::Session {
         id: session.clone(),
         command: SessionCommand::PlanUndo { aim: UndoAim::Since(at.clone()) },
     }));
     let deed = Deed::Rewind { session, at, text, files: None };
-    overlay::confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
+    overlay::confirm(state, Confirm { title: "Rewind?".to_owned(), says, verb: "rewind".to_owned(), deed });
 }
 
 /// Goes back to a message; with the files, where that was chosen.

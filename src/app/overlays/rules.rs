@@ -18,7 +18,7 @@ const SHOWN: usize = 14;
 /// Asks for the rules of the shown session.
 pub(crate) fn open(state: &mut State, purpose: Purpose, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else {
-        return state.notify(Notice::new(Level::Info, "There is no session yet."));
+        return state.notify(Notice::new(Level::Info, "No session yet"));
     };
     overlay::open(state, Overlay::Rules(Rules::new(session.clone(), purpose)));
     fx.push(Effect::Send(Command::Session { id: session, command: SessionCommand::Rules }));
@@ -38,7 +38,7 @@ pub(crate) fn shown(state: &mut State, session: &SessionId, known: InForce) {
         state.overlays.pop();
         match known.trust.into_iter().next() {
             Some(request) => ask_trust(state, session, request),
-            None => state.notify(Notice::new(Level::Info, "Everything here is trusted already.")),
+            None => state.notify(Notice::new(Level::Info, "Already trusted")),
         }
     }
 }
@@ -47,15 +47,15 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
     let (title, first) = match (request.what, request.changed) {
         (TrustWhat::Workspace, _) => (
             "Trust this workspace?",
-            "Its sessions may then go to Execute, and what its permissions.json allows runs without a question.",
+            "Its sessions can then use Execute, and whatever its permissions.json allows runs without asking.",
         ),
         (TrustWhat::Repository, false) => (
-            "Trust the rules of this repository?",
-            "What they allow then runs without a question. A change of the file asks again.",
+            "Trust this repository's rules?",
+            "What they allow runs without asking. If the file changes, you are asked again.",
         ),
         (TrustWhat::Repository, true) => (
-            "The rules of this repository changed. Trust them?",
-            "What they allow now then runs without a question. A change of the file asks again.",
+            "This repository's rules changed. Trust them?",
+            "What they now allow runs without asking. If the file changes, you are asked again.",
         ),
     };
     let mut says = vec![first.to_owned(), request.path.display().to_string()];
@@ -68,7 +68,7 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
     };
     says.extend(told.iter().take(SHOWN).map(|line| (**line).to_owned()));
     if told.len() > SHOWN {
-        says.push(format!("… and {} more lines: read the file before you trust it.", told.len() - SHOWN));
+        says.push(format!("… and {} more lines: read the file before trusting it", told.len() - SHOWN));
     }
     let deed = Deed::Send(Command::Session { id: session.clone(), command: SessionCommand::Trust { request } });
     overlay::confirm(state, Confirm { title: title.to_owned(), says, verb: "trust".to_owned(), deed });
@@ -87,18 +87,18 @@ fn ask_remove(state: &mut State) {
     let session = rules.session.clone();
     let file = known.file.as_ref().map(|file| file.display().to_string());
     if !known.removable {
-        let text = "This stands under a key that other programs write, so it is not removed from here.";
-        let hint = file.map(|file| format!("Take it out of {file}.")).unwrap_or_default();
+        let text = "Can't remove it here: other programs write this key";
+        let hint = file.map(|file| format!("remove it from {file}")).unwrap_or_default();
         return state.notify(Notice::new(Level::Info, text).hint(hint));
     }
     let does = match known.rule.effect {
-        RuleEffect::Allow => "What it let run is asked again.",
-        RuleEffect::Ask => "What it asked for goes by the mode again.",
-        RuleEffect::Deny => "What it denied goes by the mode again.",
+        RuleEffect::Allow => "What it allowed will ask again.",
+        RuleEffect::Ask => "The mode decides again what it asked for.",
+        RuleEffect::Deny => "The mode decides again what it denied.",
     };
     let place = match (known.scope, file) {
-        (RuleScope::Session, _) | (_, None) => "It holds for this session alone.".to_owned(),
-        (_, Some(file)) => format!("It is taken out of {file}; nothing else there changes."),
+        (RuleScope::Session, _) | (_, None) => "Applies to this session only.".to_owned(),
+        (_, Some(file)) => format!("Removed from {file}; nothing else there changes."),
     };
     let confirm = Confirm {
         title: "Remove this rule?".to_owned(),

@@ -62,11 +62,11 @@ pub(crate) fn named(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Resu
         }
         ("list" | "switch", "") => sessions(state),
         ("switch", which) => return switch(state, which, fx),
-        ("list", _) => return Err(format!("/session {verb} takes nothing after it.")),
+        ("list", _) => return Err(format!("/session {verb} takes no argument")),
         (other, _) => {
             let near = nearest(other, ["new", "list", "switch"]);
-            let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
-            return Err(format!("/session does not know {other:?}.{near}"));
+            let near = near.map_or_else(String::new, |near| format!(" Closest match: {near}"));
+            return Err(format!("Unknown: /session {other:?}.{near}"));
         }
     }
     Ok(())
@@ -99,8 +99,8 @@ fn switch(state: &mut State, which: &str, fx: &mut Vec<Effect>) -> Result<(), St
     match found.as_slice() {
         [] => {
             let near = nearest(&wanted, all.iter().map(|(id, _)| id.as_str()));
-            let near = near.map_or_else(String::new, |near| format!(" The nearest id is {near}."));
-            Err(format!("There is no session {which:?}.{near}"))
+            let near = near.map_or_else(String::new, |near| format!(" Closest id: {near}"));
+            Err(format!("No session {which:?}.{near}"))
         }
         [one] => {
             session::open(state, one, fx);

@@ -92,16 +92,11 @@ fn of_session(state: &State) -> Vec<Item> {
             row(
                 "connection",
                 info.map(|name| text::one_line(name.as_str())).unwrap_or_default(),
-                "What answers; fixed once the first message was sent.",
+                "Locked after the first message.",
                 verb(ModelAction::Connection.into()),
             ),
-            row("model", text::one_line(&model), "The model that answers.", verb(ModelAction::Pick.into())),
-            row(
-                "thinking",
-                meta.thinking.word().to_owned(),
-                "How hard the model thinks before it answers.",
-                verb(ModelAction::Thinking.into()),
-            ),
+            row("model", text::one_line(&model), "Model used in this session.", verb(ModelAction::Pick.into())),
+            row("thinking", meta.thinking.word().to_owned(), "Reasoning effort.", verb(ModelAction::Thinking.into())),
             row(
                 "permission mode",
                 meta.mode.shown().to_owned(),
@@ -111,22 +106,22 @@ fn of_session(state: &State) -> Vec<Item> {
             row(
                 "directory",
                 text::one_line(&meta.cwd.to_string_lossy()),
-                "Where tools work.",
+                "Working directory of tools.",
                 verb(SessionAction::Cwd.into()),
             ),
         ]);
         let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
         out.extend([
             row(
-                "extended prompt cache",
+                "extended cache",
                 switch(meta.long_cache),
-                "Prompts stay in the vendor's cache for an hour or longer, where it has that; writing them there costs more.",
+                "Cache prompts at the provider for an hour or longer, if it can. Cache writes cost more.",
                 Value::Switch(SessionSwitch::LongCache),
             ),
             row(
-                "rich tool descriptions",
+                "rich tool docs",
                 switch(meta.full_tools),
-                "Tools are told to the model in full; off, a sentence each, which leaves a small window more room.",
+                "Send full tool descriptions. Off: one sentence each, for small context windows.",
                 Value::Switch(SessionSwitch::FullTools),
             ),
         ]);
@@ -135,7 +130,7 @@ fn of_session(state: &State) -> Vec<Item> {
             out.push(row(
                 "1M context",
                 if on { "on" } else { "off" }.to_owned(),
-                "The model is asked for its context of a million tokens, which costs more beyond its usual one.",
+                "Request the million-token context window. Costs more beyond the standard window.",
                 Value::Million,
             ));
         }
@@ -145,7 +140,7 @@ fn of_session(state: &State) -> Vec<Item> {
         Density::Tails => "tails",
         Density::Full => "full",
     };
-    let about = "How much of tool calls is shown, in every session until lisle ends.";
+    let about = "Tool output shown, in all sessions until lisle quits.";
     let does = Value::Setting("density".to_owned());
     let facts = Facts {
         columns: vec![density.to_owned(), "this run".to_owned()],
@@ -173,21 +168,19 @@ fn of_file(state: &State, setting: &Setting, group: usize) -> Item {
     let value = if theme { state.theme.current.clone() } else { setting.value.clone() };
     let said = match setting.said {
         SettingSource::Line(line) => format!("config.toml:{line}"),
-        SettingSource::Default if theme && value != setting.value => "chosen here".to_owned(),
+        SettingSource::Default if theme && value != setting.value => "set here".to_owned(),
         SettingSource::Default => "default".to_owned(),
-        SettingSource::Kept => "chosen here".to_owned(),
+        SettingSource::Kept => "set here".to_owned(),
     };
     let when = match (&setting.until_then, setting.holds) {
-        (Some(_), _) => "from the next start",
+        (Some(_), _) => "after restart",
         _ => "",
     };
     let mut about = setting.about.clone();
     match (setting.holds, &setting.until_then, setting.choices.is_empty() && !theme) {
-        (_, Some(before), _) => about += &format!(" Until the next start it is {before}."),
-        (TakesEffect::NextStart, None, false) => about += " A change holds from the next start on.",
-        (TakesEffect::NextStart, None, true) => {
-            about += " It is changed in config.toml, and holds from the next start on."
-        }
+        (_, Some(before), _) => about += &format!(" Takes effect after restart; now {before}."),
+        (TakesEffect::NextStart, None, false) => about += " Takes effect after restart.",
+        (TakesEffect::NextStart, None, true) => about += " Edit config.toml; takes effect after restart.",
         (TakesEffect::Now, None, _) => {}
     }
     let does = if setting.key == "ui.theme" {
@@ -208,9 +201,9 @@ pub(crate) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
     let Some(next) = setting.next().map(str::to_owned) else {
         let name = key.rsplit('.').next().unwrap_or(key);
         let text = match (setting.said, key.rsplit_once('.')) {
-            (SettingSource::Line(line), _) => format!("{key} is changed in config.toml, on line {line}."),
-            (_, Some((table, _))) => format!("{key} is changed in config.toml: `{name} = …` below [{table}]."),
-            (_, None) => format!("{key} is changed in config.toml: `{name} = …` at its beginning."),
+            (SettingSource::Line(line), _) => format!("Edit {key} in config.toml, line {line}"),
+            (_, Some((table, _))) => format!("Edit {key} in config.toml: `{name} = …` under [{table}]"),
+            (_, None) => format!("Edit {key} in config.toml: `{name} = …` at the top"),
         };
         return state.notify(Notice::new(Level::Info, text));
     };

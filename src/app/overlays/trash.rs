@@ -34,5 +34,5 @@ pub(crate) fn restore(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Engine(EngineCommand::Restore { trash: vec![trash] })));
     // The engine says what is there afterwards, also when it could not be restored.
     fx.push(Effect::Send(Command::Engine(EngineCommand::Trash)));
-    state.notify(Notice::new(Level::Info, format!("{title} comes back.")));
+    state.notify(Notice::new(Level::Info, format!("Restoring {title}")));
 }

@@ -27,10 +27,10 @@ pub(crate) fn act(state: &mut State, verb: UndoAction, fx: &mut Vec<Effect>) {
 
 fn open(state: &mut State, aim: UndoAim, fx: &mut Vec<Effect>) {
     let Some(meta) = state.current_meta() else {
-        return state.notify(Notice::new(Level::Info, "There is no session yet."));
+        return state.notify(Notice::new(Level::Info, "No session yet"));
     };
     if meta.activity != Activity::Idle && !matches!(meta.activity, Activity::NeedsYou(_) if meta.plan_pending) {
-        let notice = Notice::new(Level::Info, "A turn runs: files are undone between turns.");
+        let notice = Notice::new(Level::Info, "Turn running: undo works between turns");
         return state.notify(notice.hint("stop it first"));
     }
     let session = meta.id.clone();
@@ -41,7 +41,7 @@ fn open(state: &mut State, aim: UndoAim, fx: &mut Vec<Effect>) {
 
 fn open_changes(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else {
-        return state.notify(Notice::new(Level::Info, "There is no session yet."));
+        return state.notify(Notice::new(Level::Info, "No session yet"));
     };
     let card = ChangesCard { session: session.clone(), changes: None, selected: 0, scroll: 0 };
     overlay::open(state, Overlay::Changes(Box::new(card)));
@@ -60,8 +60,8 @@ pub(crate) fn planned(state: &mut State, session: &SessionId, plan: UndoPlan) {
                 return focus::hush(state);
             }
             let text = match plan.aim {
-                UndoAim::Redo => "There is nothing to redo.",
-                UndoAim::Last | UndoAim::Since(_) => "No call of this session changed a file that is not undone.",
+                UndoAim::Redo => "Nothing to redo",
+                UndoAim::Last | UndoAim::Since(_) => "No file changes left to undo in this session",
             };
             overlay::close(state);
             state.notify(Notice::new(Level::Info, text));
@@ -74,11 +74,11 @@ pub(crate) fn planned(state: &mut State, session: &SessionId, plan: UndoPlan) {
             {
                 let key = state.keys.key_for(UndoAction::WithFiles);
                 let count = match plan.files.len() {
-                    1 => "one that calls changed since can".to_owned(),
-                    n => format!("{n} that calls changed since can"),
+                    1 => "1 file changed since can".to_owned(),
+                    n => format!("{n} files changed since can"),
                 };
                 if let Some(last) = asked.says.last_mut() {
-                    *last = format!("Files stay as they are now; {count} be restored too: {key} shows them.");
+                    *last = format!("Files are unchanged; {count} also be restored ({key} shows them)");
                 }
                 *files = Some(Box::new(plan));
                 focus::hush(state);
@@ -124,9 +124,7 @@ fn tick(state: &mut State) {
             }
             return;
         }
-        UndoState::Ready => {
-            "It is restored in any case: only files that others changed too, or that run code, can be left.".to_owned()
-        }
+        UndoState::Ready => "Always restored: only files others changed, or that run code, can be left out".to_owned(),
         UndoState::Lost(why) => why.clone(),
     };
     state.notify(Notice::new(Level::Info, why));

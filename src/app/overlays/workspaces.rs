@@ -49,7 +49,7 @@ fn items(state: &State) -> Vec<Item> {
             1 => "1 session".to_owned(),
             n => format!("{n} sessions"),
         };
-        let made = if workspace.foreign { "of another program" } else { "" };
+        let made = if workspace.foreign { "from another program" } else { "" };
         let facts = Facts {
             columns: vec![sessions, made.to_owned()],
             about: vec![path.clone()],
@@ -73,8 +73,8 @@ pub(crate) fn offer_new(state: &mut State) {
     picker.filter();
     let typed = picker.query.text().trim().to_owned();
     let text = match typed.as_str() {
-        folder if folder.starts_with(['/', '~', '.']) && folder.len() > 1 => format!("open the folder {folder}"),
-        name if is_name(name) && !known.contains(&name.to_lowercase()) => format!("make the workspace “{name}”"),
+        folder if folder.starts_with(['/', '~', '.']) && folder.len() > 1 => format!("open folder {folder}"),
+        name if is_name(name) && !known.contains(&name.to_lowercase()) => format!("create workspace “{name}”"),
         _ => return,
     };
     picker.items.push(overlay::item(text, "", Value::NewWorkspace(typed)));
@@ -103,16 +103,16 @@ pub(crate) fn found(state: &mut State, found: Result<Workspace, String>, fx: &mu
         Err(why) => return state.notify(Notice::new(Level::Warning, why)),
     };
     if workspace.current {
-        let text = format!("{} is the workspace that is open.", text::plain(&workspace.name));
+        let text = format!("{} is already open", text::plain(&workspace.name));
         return state.notify(Notice::new(Level::Info, text));
     }
     if !quit::stops_something(state) {
         return leave(state, workspace.path, fx);
     }
-    let title = format!("Open the workspace {}?", text::quoted(&workspace.name));
+    let title = format!("Open workspace {}?", text::quoted(&workspace.name));
     let mut says = state.leaving();
     says.push("Drafts stay with their sessions.".to_owned());
-    overlay::confirm(state, Confirm { title, says, verb: "open it".to_owned(), deed: Deed::Workspace(workspace.path) });
+    overlay::confirm(state, Confirm { title, says, verb: "open".to_owned(), deed: Deed::Workspace(workspace.path) });
 }
 
 /// Leaves this workspace for another one.

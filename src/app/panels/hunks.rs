@@ -28,10 +28,10 @@ pub(crate) fn refused(state: &mut State, panel: &Panel, answer: &UserAnswer) -> 
     let Some(hunks) = struck else { return false };
     let (text, hint) = match answer {
         UserAnswer::Once | UserAnswer::OnceWithout(_) if hunks.is_all_struck() => {
-            ("Every change is struck out: nothing to write", "answer no, or restore one with the same key")
+            ("Every change is struck: nothing to write", "answer no, or restore one with the same key")
         }
         UserAnswer::Remember { .. } => {
-            ("Struck changes are left out once, not for later ones", "answer “yes, this once”, or restore them")
+            ("Struck changes apply to this call only", "answer “yes, this once”, or restore them")
         }
         _ => return false,
     };

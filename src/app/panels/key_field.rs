@@ -22,7 +22,7 @@ pub(crate) fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(Ask::Key(wanted)) = state.request(&session, &request).map(|request| &request.ask) else { return };
     let connection = wanted.connection.clone();
     match (key, checked(state, &connection)) {
-        (None, None) => state.notify(Notice::new(Level::Info, "Type or paste the key first")),
+        (None, None) => state.notify(Notice::new(Level::Info, "Enter the key first")),
         (None, Some(_)) => {}
         (Some(_), Some(check)) => check.next = true,
         (Some(key), None) => give(state, (&session, &request), (connection, key), fx),

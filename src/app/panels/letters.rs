@@ -88,9 +88,9 @@ pub(crate) fn to_composer(state: &mut State, text: &str) {
     }
     composer.spill();
     let key = state.keys.key_for(AnswerAction::Focus);
-    let notice = Notice::new(Level::Info, "No answer was given: this is text for your message");
+    let notice = Notice::new(Level::Info, "Not an answer: typed into your message");
     let waits = state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone()));
-    state.notify_while(notice.hint(format!("{key} goes back to the question")), waits.into_iter().collect());
+    state.notify_while(notice.hint(format!("{key} back to the question")), waits.into_iter().collect());
 }
 
 /// Several characters in one read: with answers in the way they are a text for the composer.
@@ -132,8 +132,8 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
         if here {
             answers::focus(state);
         }
-        let why = if once.is_none() { "This takes an answer of its own" } else { "Not all of it is on the screen" };
-        return state.notify(Notice::new(Level::Info, why).hint("read it, then choose an answer"));
+        let why = if once.is_none() { "This one needs its own answer" } else { "Not fully visible" };
+        return state.notify(Notice::new(Level::Info, why).hint("scroll through it first"));
     }
     if draft::is_held(state, &session, fx) {
         return;

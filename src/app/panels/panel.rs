@@ -186,7 +186,7 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
 fn change_rules(state: &mut State) {
     let Some((_, panel)) = focus::focused(state) else { return };
     let Some(lines) = panel.rule_lines() else {
-        let text = "What would be remembered has line breaks or control characters: it can only be kept as it is.";
+        let text = "Can't edit this rule: it has line breaks or control characters";
         return state.notify(Notice::new(Level::Info, text));
     };
     panel.stage = Stage::Rules { text: Box::new(Editor::new(&lines)), problem: None };
@@ -240,7 +240,7 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     let request = panel.request.clone();
     match answer {
         Some(answer) => answers::give(state, &session, &request, answer, fx),
-        None => state.notify(Notice::new(Level::Info, "Write something first; Esc goes back.")),
+        None => state.notify(Notice::new(Level::Info, "Empty reply; Esc to go back")),
     }
 }
 

@@ -57,8 +57,8 @@ pub(crate) fn accept_comment(panel: &mut Panel) -> bool {
 /// Nothing is left of the plan to approve: said here, so that the marks stay.
 pub(crate) fn refused(state: &mut State, panel_all_struck: bool) -> bool {
     if panel_all_struck {
-        let text = "Every step is struck out: there is nothing to approve.";
-        state.notify(Notice::new(Level::Warning, text).hint("decline the plan, or take a strike back"));
+        let text = "Every step is struck: nothing to approve";
+        state.notify(Notice::new(Level::Warning, text).hint("decline the plan, or restore a step"));
     }
     panel_all_struck
 }
@@ -81,8 +81,8 @@ pub(crate) fn edited(state: &mut State, session: &SessionId, request: RequestId,
         if composer.is_empty() {
             composer.set(&text);
         }
-        let where_to = if shown { "it stands in the composer" } else { "it stands in that session's composer" };
-        let notice = Notice::new(Level::Warning, "The plan that you edited does not wait any more.");
+        let where_to = if shown { "kept in the composer" } else { "kept in that session's composer" };
+        let notice = Notice::new(Level::Warning, "The plan you edited is no longer pending");
         return state.notify(notice.hint(where_to));
     }
     fx.push(session::to(
@@ -96,16 +96,13 @@ pub(crate) fn edited(state: &mut State, session: &SessionId, request: RequestId,
 pub(crate) fn tell(state: &mut State) {
     let plan = state.current_open().and_then(|open| open.plan.as_ref());
     let notice = match plan {
-        None => Notice::new(Level::Info, "No plan waits in this session."),
+        None => Notice::new(Level::Info, "No pending plan in this session"),
         Some(plan) => {
             let (done, of) = plan.figures();
             let next = plan.next().map(|step| format!("; step {}: {}", step.number, text::plain(step.line())));
-            let text = format!(
-                "The plan {}: {done} of {of} steps done{}.",
-                text::plain(&plan.title),
-                next.unwrap_or_default()
-            );
-            Notice::new(Level::Info, text).hint("/plan drop: no further")
+            let text =
+                format!("Plan {}: {done} of {of} steps done{}", text::plain(&plan.title), next.unwrap_or_default());
+            Notice::new(Level::Info, text).hint("/plan drop ends it")
         }
     };
     state.notify(notice);

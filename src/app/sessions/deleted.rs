@@ -19,8 +19,8 @@ pub(crate) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     // What was deleted here says so where it can be undone.
     if let (false, Some(title)) = (ours, title) {
         state.notify(match trash {
-            Some(_) => Notice::new(Level::Info, format!("{title} is in the trash.")).hint("/trash takes it back"),
-            None => Notice::new(Level::Info, format!("{title} is gone.")),
+            Some(_) => Notice::new(Level::Info, format!("Moved to trash: {title}")).hint("/trash restores it"),
+            None => Notice::new(Level::Info, format!("Deleted: {title}")),
         });
     }
     let beside = beside(state, id);
@@ -47,7 +47,7 @@ pub(crate) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
         (_, Some(composer)) => {
             session::new(state, fx);
             state.composer_mut().bring_back(composer);
-            let text = "Your draft of the session that is gone stands in the composer.";
+            let text = "Session deleted; your draft is in the composer";
             state.notify(Notice::new(Level::Warning, text).hint("Enter sends it in a new session"));
         }
         (Some(beside), None) => session::open(state, &beside, fx),

@@ -29,14 +29,14 @@ pub(crate) fn export_to(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> 
         };
         let Some(known) = Format::parse(value) else {
             let near = nearest(value, Format::ALL.into_iter().map(Format::word));
-            let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
-            return Err(format!("There is no format {value:?}.{near}"));
+            let near = near.map_or_else(String::new, |near| format!(" Closest match: {near}"));
+            return Err(format!("No format {value:?}.{near}"));
         };
         format = Some(known);
         path = words.join(" ");
     }
     if let Some(flag) = words.iter().find(|word| word.starts_with("--")) {
-        return Err(format!("/export does not know {flag}."));
+        return Err(format!("Unknown flag for /export: {flag}"));
     }
     let path = path.trim().trim_matches('"');
     export(state, (!path.is_empty()).then(|| PathBuf::from(path)), format, fx);
@@ -53,8 +53,8 @@ pub(crate) fn exported(state: &mut State, path: &Path, masked: usize, shared: bo
     let path = path.display().to_string();
     let keys = match masked {
         0 => "",
-        1 => " One key in it is masked.",
-        _ => " Keys in it are masked.",
+        1 => " 1 key masked.",
+        _ => " Keys masked.",
     };
     if shared {
         // The clipboard says its own word, so this one stays until it was read.
@@ -62,13 +62,13 @@ pub(crate) fn exported(state: &mut State, path: &Path, masked: usize, shared: bo
         let says = vec![
             path.clone(),
             String::new(),
-            format!("It is there and nowhere else: lisle sends nothing.{keys}"),
-            "Its path was offered to the clipboard; the file is yours to pass on.".to_owned(),
+            format!("Local file only; nothing was uploaded.{keys}"),
+            "Its path was copied to the clipboard.".to_owned(),
         ];
-        let title = "A page of this conversation".to_owned();
+        let title = "Conversation exported".to_owned();
         overlay::confirm(
             state,
-            Confirm { title, says, verb: "copy its path again".to_owned(), deed: Deed::Copy(path) },
+            Confirm { title, says, verb: "copy the path again".to_owned(), deed: Deed::Copy(path) },
         );
     } else {
         state.notify(Notice::new(Level::Info, format!("Written to {path}.{keys}")));

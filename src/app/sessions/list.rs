@@ -133,8 +133,8 @@ pub(crate) fn focused(state: &mut State, focused: bool, fx: &mut Vec<Effect>) {
 pub(crate) fn accept_filter(state: &mut State, fx: &mut Vec<Effect>) {
     let unknown = state.sessions.unknown_facets();
     if let Some(first) = unknown.first() {
-        let text = format!("{first} is not known here.");
-        let hint = format!("{} shows what can be filtered by", state.keys.key_for(ListAction::Filters));
+        let text = format!("Unknown filter: {first}");
+        let hint = format!("{} lists filters", state.keys.key_for(ListAction::Filters));
         state.notify(Notice::new(Level::Warning, text).hint(hint));
     }
     let before = state.sessions.kept();

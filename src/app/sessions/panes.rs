@@ -28,7 +28,7 @@ pub(crate) fn pane(state: &mut State, verb: PaneAction, key: Option<Key>, fx: &m
         PaneAction::Details => {
             state.screen.panes.details = state.screen.panes.details.other();
             if state.screen.size.width < WIDEST && state.screen.panes.details == panes::Show::Yes {
-                let text = format!("The details are shown from {WIDEST} columns on.");
+                let text = format!("Details need at least {WIDEST} columns");
                 state.notify(Notice::new(Level::Info, text));
             }
             session_list::keep_face(state, fx);

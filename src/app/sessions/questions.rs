@@ -11,13 +11,13 @@ use crate::protocol::{Command, EngineCommand, SessionCommand};
 pub(crate) fn ask_clear(state: &mut State) {
     let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };
     let mut says = vec![match meta.messages {
-        0 => "Its messages go to the trash; its cost and tokens count from zero.".to_owned(),
-        1 => "Its message goes to the trash; its cost and tokens count from zero.".to_owned(),
-        n => format!("Its {n} messages go to the trash; its cost and tokens count from zero."),
+        0 => "Messages move to the trash; cost and tokens restart at zero.".to_owned(),
+        1 => "1 message moves to the trash; cost and tokens restart at zero.".to_owned(),
+        n => format!("{n} messages move to the trash; cost and tokens restart at zero."),
     }];
-    says.push("Title, status, labels and settings stay. /trash has the messages for 30 days.".to_owned());
+    says.push("Title, status, labels and settings stay. /trash keeps the messages for 30 days.".to_owned());
     if meta.activity != Activity::Idle {
-        says.insert(0, "The turn that runs is stopped first.".to_owned());
+        says.insert(0, "The running turn is stopped first.".to_owned());
     }
     let title = format!("Clear {}?", text::named(meta));
     let deed = Deed::Send(Command::Session { id: meta.id.clone(), command: SessionCommand::Clear });
@@ -36,31 +36,31 @@ pub(crate) fn ask_delete(state: &mut State, sessions: &[SessionId], now: bool) {
     let mut says = Vec::new();
     if now {
         let verb = if one { "is" } else { "are" };
-        says.push(format!("{they} {verb} gone at once and for good: there is no way back."));
+        says.push(format!("{they} {verb} deleted permanently. This can't be undone."));
     } else {
         let verb = if one { "goes" } else { "go" };
-        says.push(format!("{they} {verb} to the trash. /trash has {} for 30 days.", if one { "it" } else { "them" }));
+        says.push(format!("{they} {verb} to the trash. /trash keeps {} for 30 days.", if one { "it" } else { "them" }));
     }
     let running = metas.iter().filter(|meta| !matches!(meta.activity, Activity::Idle)).count();
     if running > 0 {
         says.push(if one {
-            "Its turn runs and is stopped first.".to_owned()
+            "Its running turn is stopped first.".to_owned()
         } else {
-            format!("Turns run in {running} of them and are stopped first.")
+            format!("{running} running turns are stopped first.")
         });
     }
     let held = metas.iter().filter(|meta| meta.held_by.is_some()).count();
     if held > 0 {
         says.push(if one {
-            "Another process writes it: it stays where it is until that one ends.".to_owned()
+            "Another process is writing it; it stays until that process ends.".to_owned()
         } else {
-            format!("Other processes write {held} of them: those stay where they are.")
+            format!("{held} are being written by other processes and stay.")
         });
     }
     if let [meta] = metas.as_slice()
         && let Some(worktree) = &meta.worktree
     {
-        says.push(format!("Its git worktree {} is kept where it has changes.", worktree.path.display()));
+        says.push(format!("Its git worktree {} is kept if it has changes.", worktree.path.display()));
     }
     let sessions = metas.iter().map(|meta| meta.id.clone()).collect();
     let deed = Deed::Send(Command::Engine(EngineCommand::Delete { sessions, now }));
@@ -70,13 +70,12 @@ pub(crate) fn ask_delete(state: &mut State, sessions: &[SessionId], now: bool) {
 pub(crate) fn ask_take_over(state: &mut State) {
     let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };
     let Some(holder) = meta.held_by.clone() else {
-        return state.notify(Notice::new(Level::Info, "No other process holds this session."));
+        return state.notify(Notice::new(Level::Info, "No other process holds this session"));
     };
     let says = vec![
-        format!("Now it is written by {holder}, and followed here as it grows."),
-        "Taking over is for a process that hangs, or that runs where you cannot end it.".to_owned(),
-        "From then on it is written here. The other one notices with its next write and writes nothing more; what it \
-         had not written by then is lost."
+        format!("{holder} is writing it now; this screen follows."),
+        "Take over only from a process that hangs or that you can't reach.".to_owned(),
+        "After that it is written here. The other process stops at its next write; its unsaved changes are lost."
             .to_owned(),
     ];
     let deed = Deed::Send(Command::Session { id: meta.id.clone(), command: SessionCommand::TakeOver });

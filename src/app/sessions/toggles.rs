@@ -34,7 +34,7 @@ pub(crate) fn unarchive(state: &mut State, fx: &mut Vec<Effect>) {
         return session_changes::nothing(state);
     }
     if !session_changes::metas(state, &ids).iter().any(|meta| meta.archived) {
-        return state.notify(Notice::new(Level::Info, "It is not archived.").hint("/archive archives it"));
+        return state.notify(Notice::new(Level::Info, "Not archived").hint("/archive archives it"));
     }
     session_changes::change(state, &ids, PropertyChange::Archived(false), fx);
 }

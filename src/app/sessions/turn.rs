@@ -18,7 +18,7 @@ const RESTS: u64 = 1_000;
 pub(crate) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
     match verb {
         TurnAction::Stop if state.running() || waiting(state) || stopping(state) => session::stop(state, fx),
-        TurnAction::Stop => state.notify(Notice::new(Level::Info, "No turn runs in this session.")),
+        TurnAction::Stop => state.notify(Notice::new(Level::Info, "No running turn in this session")),
         TurnAction::Retry => retry(state, fx),
         // The router does it.
         TurnAction::Compact => {}
@@ -82,8 +82,8 @@ fn next_mode(state: &mut State, fx: &mut Vec<Effect>) {
             state.input.resting_mode = Some((session, next));
             fx.push(Effect::Arm { timer: Timer::Mode, ms: RESTS });
             let key = state.keys.key_for(ModeAction::Next);
-            let notice = Notice::new(Level::Info, "Explore refuses what waits for your approval");
-            state.notify_while(notice.hint(format!("{key} again passes it")), vec![TrueWhile::ModeRests]);
+            let notice = Notice::new(Level::Info, "Next mode is Explore, which refuses the pending request");
+            state.notify_while(notice.hint(format!("{key} again skips Explore")), vec![TrueWhile::ModeRests]);
         }
         None => session::set_mode(state, next, false, fx),
     }

@@ -31,8 +31,7 @@ pub(crate) fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
 pub(crate) fn reset(state: &mut State, fx: &mut Vec<Effect>) {
     let said = |meta: &&SessionMeta| meta.messages > 0 || meta.activity != Activity::Idle;
     let Some(meta) = state.current_meta().filter(said).cloned() else {
-        return state
-            .notify(Notice::new(Level::Info, "Nothing was said here yet: this session is as new as it can be."));
+        return state.notify(Notice::new(Level::Info, "Already a new session"));
     };
     let settings = NewSession {
         title: None,
@@ -78,7 +77,7 @@ pub(crate) fn child(state: &mut State, fx: &mut Vec<Effect>) {
     };
     match next.map(|meta| meta.id.clone()) {
         Some(id) => session::open(state, &id, fx),
-        None => state.notify(Notice::new(Level::Info, "This session spawned no others.")),
+        None => state.notify(Notice::new(Level::Info, "No spawned sessions")),
     }
 }
 
@@ -87,17 +86,17 @@ pub(crate) fn parent(state: &mut State, fx: &mut Vec<Effect>) {
         if state.sessions.meta(&parent.session).is_some() {
             return session::open(state, &parent.session, fx);
         }
-        let text = format!("{}, which spawned this session, is not here any more.", parent.session);
-        return state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
+        let text = format!("Parent session {} no longer exists", parent.session);
+        return state.notify(Notice::new(Level::Warning, text).hint("/trash lists deleted sessions"));
     }
     let Some(from) = state.current_meta().and_then(|meta| meta.branched_from.clone()) else {
-        return state.notify(Notice::new(Level::Info, "This session is no branch of another one."));
+        return state.notify(Notice::new(Level::Info, "Not a branch of another session"));
     };
     if state.sessions.meta(&from.session).is_some() {
         session::open(state, &from.session, fx);
     } else {
-        let text = format!("{}, of which this is a branch, is not here any more.", from.session);
-        state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
+        let text = format!("Branched from {}, which no longer exists", from.session);
+        state.notify(Notice::new(Level::Warning, text).hint("/trash lists deleted sessions"));
     }
 }
 
@@ -110,7 +109,7 @@ pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewo
     let text = state.conversations.rewound.take_if(|(session, _)| session == from).map(|(_, text)| text);
     let title = state.sessions.meta(from).map(text::named).unwrap_or_else(|| from.to_string());
     if state.current_id() != Some(from) {
-        return state.notify(Notice::new(Level::Info, format!("A branch of {title} is in the list.")));
+        return state.notify(Notice::new(Level::Info, format!("Branched from {title}")));
     }
     session::open(state, to, fx);
     let text = text.filter(|_| rewound);
@@ -127,8 +126,8 @@ pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewo
         return;
     }
     let key = state.keys.key_for(SessionAction::Parent);
-    let words = if rewound { "This goes on from an earlier place of" } else { "This is a branch of" };
-    state.notify(Notice::new(Level::Info, format!("{words} {title}.")).hint(format!("{key} goes there")));
+    let words = if rewound { "Rewound from" } else { "Branched from" };
+    state.notify(Notice::new(Level::Info, format!("{words} {title}")).hint(format!("{key} opens it")));
 }
 
 /// Shows the imported session, with its omissions. `again`: relation to an earlier import.
@@ -140,7 +139,7 @@ pub(crate) fn imported(
     fx: &mut Vec<Effect>,
 ) {
     session::open(state, id, fx);
-    let first = || format!("This session of {program} is one of lisle's now; the other stays as it was.");
+    let first = || format!("Imported from {program}; the original is unchanged");
     let notice = Notice::new(Level::Info, again.unwrap_or_else(first));
-    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what was not included") });
+    state.notify(if left.is_empty() { notice } else { notice.hint("the last row lists what was left out") });
 }

@@ -28,7 +28,7 @@ pub(crate) fn view(state: &mut State, mut files: Vec<Attachment>, fx: &mut Vec<E
     }
     match files.pop() {
         Some(file) => fx.push(Effect::View(Box::new(file))),
-        None => state.notify(Notice::new(Level::Info, "No file goes along with it.")),
+        None => state.notify(Notice::new(Level::Info, "No files attached")),
     }
 }
 

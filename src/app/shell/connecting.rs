@@ -20,11 +20,11 @@ pub(crate) fn listed(state: &mut State, connection: &ConnectionName, models: &Re
         Ok(models) => {
             let n = models.len();
             let models = if n == 1 { "1 model".to_owned() } else { format!("{n} models") };
-            Notice::new(Level::Info, format!("Key of {connection} accepted · {models}"))
+            Notice::new(Level::Info, format!("Key for {connection} accepted · {models}"))
         }
         Err(why) => {
             let why = text::one_line(why).trim_end_matches('.').to_owned();
-            Notice::new(Level::Warning, format!("Key of {connection} stored, not checked: {why}"))
+            Notice::new(Level::Warning, format!("Key for {connection} stored, not checked: {why}"))
         }
     };
     state.notify(notice);
@@ -71,8 +71,8 @@ pub(crate) fn ask_to_continue(state: &mut State, connection: &ConnectionName, mo
     let Some(locked) = models::locked(state) else { return };
     let with = if model.is_empty() { connection.to_string() } else { text::one_line(model) };
     let says = vec![
-        format!("A session's connection can't change after its first message: this one stays with {locked}."),
-        "The conversation so far comes along. Files stay as they are.".to_owned(),
+        format!("A session's connection can't change after its first message; this one uses {locked}."),
+        "The conversation is included. Files are unchanged.".to_owned(),
     ];
     let deed = Deed::Continue { connection: connection.clone(), model: model.to_owned() };
     let title = format!("Continue in a new session with {with}?");

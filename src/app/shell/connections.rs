@@ -61,9 +61,9 @@ fn host(info: &ConnectionInfo) -> String {
 fn key(info: &ConnectionInfo) -> String {
     match &info.key_from {
         Some(from) => text::one_line(from),
-        None if info.host.is_empty() => "none needed".to_owned(),
+        None if info.host.is_empty() => "no key needed".to_owned(),
         None if info.missing.is_some() => "needs a key".to_owned(),
-        None => "none given".to_owned(),
+        None => "none".to_owned(),
     }
 }
 
@@ -73,8 +73,8 @@ pub(crate) fn answers(state: &State, info: &ConnectionInfo) -> String {
     match told {
         _ if info.host.is_empty() => "built in".to_owned(),
         _ if state.engine.catalogue.asked_since(&info.name).is_some() => "asking".to_owned(),
-        Some(Ok(models)) => format!("answers, {} models", models.len()),
-        Some(Err(_)) => "does not answer".to_owned(),
+        Some(Ok(models)) => format!("online, {} models", models.len()),
+        Some(Err(_)) => "no response".to_owned(),
         None if info.offered => "not checked".to_owned(),
         None => String::new(),
     }
@@ -84,22 +84,22 @@ fn about(state: &State, info: &ConnectionInfo, default: bool) -> String {
     let mut parts = Vec::new();
     match (&info.missing, state.engine.models.get(&info.name)) {
         (Some(_), _) if info.wants_key() => {
-            parts.push(format!("It has no key yet. The one you give goes to {} and nowhere else", host(info)));
+            parts.push(format!("No key yet. Your key is sent only to {}", host(info)));
         }
         (Some(why), _) => parts.push(text::one_line(why)),
         (None, Some(Err(why))) => parts.push(text::one_line(why).trim_end_matches('.').to_owned()),
         (None, _) if info.offered => {
-            parts.push("It was found here. Nothing is sent to it before you choose it".to_owned());
+            parts.push("Found locally. Nothing is sent until you choose it".to_owned());
         }
         (None, _) => {}
     }
     if default {
-        parts.push("New sessions begin with it".to_owned());
+        parts.push("Default for new sessions".to_owned());
     }
     if !info.default_model.is_empty() && info.missing.is_none() {
         let small = Some(&info.small_model).filter(|small| !small.is_empty() && **small != info.default_model);
         let small = small.map(|small| format!(", {} for titles", text::one_line(small))).unwrap_or_default();
-        parts.push(format!("Its model is {}{small}", text::one_line(&info.default_model)));
+        parts.push(format!("Model: {}{small}", text::one_line(&info.default_model)));
     }
     parts.join(". ") + if parts.is_empty() { "" } else { "." }
 }

@@ -39,11 +39,11 @@ pub(crate) fn remember(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
 /// True if another process writes this session: then nothing is sent there, and the user gets a notice.
 pub(crate) fn is_held(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) -> bool {
     let Some(holder) = state.sessions.meta(id).and_then(|meta| meta.held_by.clone()) else { return false };
-    let text = format!("This session is only read here: {holder} writes it.");
+    let text = format!("Read-only: {holder} is writing this session");
     let key = state.keys.key_for(crate::keymap::action::SessionAction::New);
     // The holder may be gone: the engine looks again, and the next Enter sends if so.
     fx.push(Effect::Send(Command::Session { id: id.clone(), command: SessionCommand::Open { rows: session::ROWS } }));
-    state.notify(Notice::new(Level::Warning, text).hint(format!("/takeover writes here; {key} begins a new session")));
+    state.notify(Notice::new(Level::Warning, text).hint(format!("/takeover to write here; {key} new session")));
     true
 }
 

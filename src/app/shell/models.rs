@@ -110,9 +110,9 @@ fn heading(state: &State, connection: &ConnectionInfo) -> Group {
     let note = match (&connection.missing, since, state.engine.models.get(&connection.name)) {
         (Some(_), ..) if connection.wants_key() => "needs a key ⏎".to_owned(),
         (Some(why), ..) => text::one_line(why),
-        (None, Some(_), _) => format!("asking {host} for its models{}", '…'),
+        (None, Some(_), _) => format!("loading models from {host}{}", '…'),
         (None, None, Some(Err(why))) => text::one_line(why),
-        (None, None, _) if connection.offered => "found, and not used before you choose it".to_owned(),
+        (None, None, _) if connection.offered => "found; not used until you choose it".to_owned(),
         (None, None, _) => String::new(),
     };
     Group { name: connection.name.to_string(), note, since: since.filter(|_| connection.missing.is_none()) }
@@ -121,7 +121,7 @@ fn heading(state: &State, connection: &ConnectionInfo) -> Group {
 /// `200k`, `$ in`, `$ out`, what it can.
 fn columns(known: &ModelFigures) -> Vec<String> {
     let price = |of: fn(&ModelPrice) -> f64| known.price.as_ref().map(|price| dollars(of(price))).unwrap_or_default();
-    let can = [(known.thinks, "thinks"), (known.pictures, "sees")];
+    let can = [(known.thinks, "thinks"), (known.pictures, "images")];
     let can: Vec<&str> = can.into_iter().filter_map(|(can, word)| can.unwrap_or(false).then_some(word)).collect();
     vec![
         known.window.map(tokens).unwrap_or_default(),
@@ -159,25 +159,25 @@ fn about(connection: &ConnectionInfo, model: &str, known: Option<&ModelFigures>)
     if known.window.is_none() && known.price.is_none() {
         let name = text::one_line(model);
         return format!(
-            "Nothing is known of {name}: its server does not say. [connections.{}.figures] in config.toml can.",
+            "No model details from server for {name}. Set [connections.{}.figures] in config.toml.",
             connection.name
         );
     }
     let mut parts = Vec::new();
     if let Some(window) = known.window {
-        let most = known.output.map(|most| format!(", answers up to {}", tokens(most))).unwrap_or_default();
-        parts.push(format!("{} tokens of context{most}", tokens(window)));
+        let most = known.output.map(|most| format!(", up to {} output", tokens(most))).unwrap_or_default();
+        parts.push(format!("{} tokens context{most}", tokens(window)));
     }
     if let Some(price) = known.price {
         parts.push(if price.input == 0.0 && price.output == 0.0 {
-            "free of charge".to_owned()
+            "free".to_owned()
         } else {
             let [input, output, cached] = [price.input, price.output, price.cached].map(dollars);
             let long = known.long_over.map(|over| format!(", more beyond {} tokens", tokens(over))).unwrap_or_default();
-            format!("${input} in, ${output} out and ${cached} from the cache a million tokens{long}")
+            format!("${input} in, ${output} out, ${cached} cached per million tokens{long}")
         });
     }
-    let can = [(known.thinks, "thinks"), (known.pictures, "sees pictures"), (known.documents, "reads PDF")];
+    let can = [(known.thinks, "thinks"), (known.pictures, "images"), (known.documents, "PDF")];
     let able: Vec<&str> = can.iter().filter_map(|(can, word)| can.unwrap_or(false).then_some(*word)).collect();
     if !able.is_empty() {
         parts.push(able.join(", "));

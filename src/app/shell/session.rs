@@ -142,8 +142,8 @@ pub(crate) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut 
         || state.current_open().is_some_and(|open| open.waiting_plan().is_some());
     if plan && !drop_plan {
         let key = state.keys.key_for(crate::keymap::action::AnswerAction::Plan);
-        let hint = format!("{key} answers it; /mode {} --drop-plan drops it", mode.word());
-        return state.notify(Notice::new(Level::Info, "A plan waits for its answer first.").hint(hint));
+        let hint = format!("{key} to answer; /mode {} --drop-plan to drop it", mode.word());
+        return state.notify(Notice::new(Level::Info, "Answer the pending plan first").hint(hint));
     }
     if let Some(open) = state.conversations.open.get_mut(&id) {
         open.asked_mode = Some(mode);

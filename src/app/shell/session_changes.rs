@@ -36,11 +36,11 @@ fn in_words(state: &State, change: &PropertyChange, metas: &[&SessionMeta]) -> S
         PropertyChange::Flagged(true) => format!("Flagged {who}"),
         PropertyChange::Flagged(false) => format!("Unflagged {who}"),
         PropertyChange::Archived(true) => format!("Archived {who}"),
-        PropertyChange::Archived(false) => format!("Back in the list: {who}"),
-        PropertyChange::Unread(true) => format!("Unread: {who}"),
-        PropertyChange::Unread(false) => format!("Read: {who}"),
+        PropertyChange::Archived(false) => format!("Unarchived {who}"),
+        PropertyChange::Unread(true) => format!("Marked unread: {who}"),
+        PropertyChange::Unread(false) => format!("Marked read: {who}"),
         PropertyChange::Hidden(true) => format!("Hid {who}"),
-        PropertyChange::Hidden(false) => format!("No longer hidden: {who}"),
+        PropertyChange::Hidden(false) => format!("Unhid {who}"),
         PropertyChange::AddLabel(entry) => format!("{} on {who}", label(entry)),
         PropertyChange::RemoveLabel(id) => format!("{} off {who}", label(id)),
         PropertyChange::Labels(_) => format!("Labelled {who}"),
@@ -72,7 +72,7 @@ fn open_undo(state: &mut State, undo: Undo, fx: &mut Vec<Effect>) {
 }
 
 pub(crate) fn nothing(state: &mut State) {
-    state.notify(Notice::new(Level::Info, "There is no session to change here."));
+    state.notify(Notice::new(Level::Info, "No session here"));
 }
 
 /// Branches the session at the cursor, or the one that is shown.
@@ -84,7 +84,7 @@ pub(crate) fn branch(state: &mut State, title: Option<String>, fx: &mut Vec<Effe
             fx.push(Effect::Send(Command::Engine(EngineCommand::Branch { session: one.clone(), at: None, title })))
         }
         more => {
-            let text = format!("{} sessions are marked, and one is branched at a time.", more.len());
+            let text = format!("{} sessions marked; branch one at a time", more.len());
             state.notify(Notice::new(Level::Info, text));
         }
     }
@@ -105,7 +105,7 @@ pub(crate) fn undo(state: &mut State, fx: &mut Vec<Effect>) {
             fx.push(Effect::Disarm(Timer::Undo));
             fx.extend(undo.into_steps().into_iter().map(Effect::Send));
         }
-        None => state.notify(Notice::new(Level::Info, "There is nothing to undo; it can be for 10 seconds.")),
+        None => state.notify(Notice::new(Level::Info, "Nothing to undo: only changes of the last 10 seconds")),
     }
 }
 

@@ -40,5 +40,5 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 pub(crate) fn nothing_yet(state: &mut State) {
-    state.notify(Notice::new(Level::Info, "There is no session yet."));
+    state.notify(Notice::new(Level::Info, "No session yet"));
 }

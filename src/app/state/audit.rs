@@ -46,7 +46,7 @@ impl ShownCalls {
         match self {
             ShownCalls::All => "all calls",
             ShownCalls::Refused => "refused",
-            ShownCalls::Answered => "by you or a rule",
+            ShownCalls::Answered => "approved by you or a rule",
         }
     }
 

@@ -55,7 +55,7 @@ fn vendor(name: &str) -> Option<(&'static str, &'static str)> {
         "anthropic" => Some(("Anthropic", "Claude")),
         "openai" => Some(("OpenAI", "GPT")),
         "gemini" => Some(("Gemini", "Google")),
-        "openrouter" => Some(("OpenRouter", "models of many vendors")),
+        "openrouter" => Some(("OpenRouter", "models from many vendors")),
         _ => None,
     }
 }
@@ -93,7 +93,7 @@ impl State {
         }
         let demo = config.connections.iter().find(|info| info.provider == DEMO).map(|info| FirstRow {
             name: "Demo".to_owned(),
-            about: "try lisle without a model or a key".to_owned(),
+            about: "try without a key".to_owned(),
             connection: info.name.clone(),
         });
         let others = config.connections.iter().filter(|info| info.provider != DEMO);

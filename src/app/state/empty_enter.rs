@@ -24,10 +24,10 @@ impl EmptyEnter {
     pub fn words(self) -> &'static str {
         match self {
             EmptyEnter::Answer => "to answer the request above",
-            EmptyEnter::Retry => "retries the failed request",
+            EmptyEnter::Retry => "retries the request",
             EmptyEnter::Release => "sends the queue",
-            EmptyEnter::Continue => "continues the interrupted turn",
-            EmptyEnter::Choose => "chooses who answers",
+            EmptyEnter::Continue => "continues the turn",
+            EmptyEnter::Choose => "chooses a model",
         }
     }
 }

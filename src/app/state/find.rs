@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn only_the_words_of_a_query_are_marked() {
         assert_eq!(Marker::of_query("retry -late tool:bash").marks("Retry late, bash"), [(0, 5)]);
-        assert_eq!(Marker::of_query("after:x y").marks("x y"), [], "what is not understood marks nothing");
+        assert_eq!(Marker::of_query("after:x y").marks("x y"), [], "what is not supported marks nothing");
         assert_eq!(Marker::of_text("a b").marks("xa by"), [(1, 4)]);
         assert_eq!(Marker::of_text("").marks("xa by"), []);
     }

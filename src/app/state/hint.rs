@@ -27,7 +27,7 @@ impl State {
             return Some(Hint {
                 name: "!".to_owned(),
                 usage: "COMMAND".to_owned(),
-                description: "runs at once; its output goes into the conversation".to_owned(),
+                description: "runs now; its output joins the conversation".to_owned(),
                 bare: command.trim().is_empty(),
             });
         }

@@ -25,10 +25,12 @@ impl State {
             let state = match meta.attention() {
                 Attention::NeedsYou(_) if meta.plan_pending => {
                     plans += 1;
-                    "plan stays".to_owned()
+                    "plan kept".to_owned()
                 }
                 // The request is the spawned session's.
-                Attention::NeedsYou(_) if self.sessions.waits_below(&meta.id) => "waits below, interrupted".to_owned(),
+                Attention::NeedsYou(_) if self.sessions.waits_below(&meta.id) => "waiting on a subsession, \
+                 interrupted"
+                    .to_owned(),
                 Attention::NeedsYou(what) => format!("{}, interrupted", clean_line(&what)),
                 Attention::Running => "running, interrupted".to_owned(),
                 _ if jobs == 0 => continue,
@@ -37,8 +39,8 @@ impl State {
             stopped += usize::from(state.ends_with("interrupted"));
             let jobs = match jobs {
                 0 => String::new(),
-                1 => "1 background job ends".to_owned(),
-                n => format!("{n} background jobs end"),
+                1 => "1 background job will be stopped".to_owned(),
+                n => format!("{n} background jobs will be stopped"),
             };
             let what: Vec<String> = [state, jobs].into_iter().filter(|part| !part.is_empty()).collect();
             let below = if meta.parent.is_some() { "  " } else { "" };
@@ -50,12 +52,12 @@ impl State {
             lines.push(format!("and {more} more"));
         }
         if lines.is_empty() {
-            lines.push("Nothing is running.".to_owned());
+            lines.push("Nothing is running".to_owned());
         }
         let after = match (stopped, plans) {
             (0, 0) => "Everything is saved.",
-            (0, _) => "Everything is saved. Plans wait for your answer after a restart.",
-            _ => "Everything is saved. After a restart Enter continues what was interrupted.",
+            (0, _) => "Everything is saved. Pending plans are kept.",
+            _ => "Everything is saved. After a restart, Enter continues interrupted turns.",
         };
         lines.push(after.to_owned());
         lines

@@ -138,16 +138,16 @@ mod tests {
     fn of_one_matter_the_newest_stays() {
         let mut notices = Notices::default();
         for (level, text) in [
-            (Level::Info, "Tool calls: one"),
+            (Level::Info, "Tool output: one"),
             (Level::Info, "other: one"),
-            (Level::Info, "Tool calls: two"),
+            (Level::Info, "Tool output: two"),
             (Level::Error, "x: one"),
             (Level::Error, "x: two"),
         ] {
             notices.push(At(0), Notice::new(level, text));
         }
         let texts: Vec<&str> = notices.iter().map(|notice| notice.text.as_str()).collect();
-        assert_eq!(texts, ["Tool calls: two", "x: one", "x: two"], "at most three");
+        assert_eq!(texts, ["Tool output: two", "x: one", "x: two"], "at most three");
         assert_eq!(notices.past().len(), 5, "all are remembered");
     }
 

@@ -67,22 +67,22 @@ impl Choice {
             Choice::Session => "yes, for this session",
             Choice::Workspace => "yes, for this workspace",
             Choice::No => "no",
-            Choice::Reason => "no, and say why",
+            Choice::Reason => "no, with a reason",
             Choice::Instead => "edit the command first",
-            Choice::PlanToAsk => "approve, go to Ask to Edit",
-            Choice::PlanToExecute => "approve, go to Execute",
-            Choice::PlanCompactToAsk => "approve, compact first, go to Ask to Edit",
-            Choice::PlanCompactToExecute => "approve, compact first, go to Execute",
+            Choice::PlanToAsk => "approve and continue in Ask to Edit",
+            Choice::PlanToExecute => "approve and continue in Execute",
+            Choice::PlanCompactToAsk => "approve, compact, continue in Ask to Edit",
+            Choice::PlanCompactToExecute => "approve, compact, continue in Execute",
             Choice::PlanChanges => "request changes",
             Choice::PlanEdit => "edit in $EDITOR, then decide",
             Choice::StepComment(_) => "comment on this step",
             Choice::PlanDecline => "decline",
             Choice::Option(text) => text,
-            Choice::Words => "answer in your own words",
-            Choice::Trust => "yes, they may let things run",
-            Choice::Distrust => "no, they only make things stricter",
-            Choice::Key => "write or paste the key",
-            Choice::NoKey => "no key",
+            Choice::Words => "other: type your own answer",
+            Choice::Trust => "yes, rules may allow calls",
+            Choice::Distrust => "no, rules may only restrict",
+            Choice::Key => "enter key",
+            Choice::NoKey => "skip",
         }
     }
 
@@ -372,7 +372,7 @@ impl Panel {
             }
         }
         if rules.is_empty() {
-            return Err("nothing would be remembered: then answer with \"yes, this once\"".to_owned());
+            return Err("rule is empty: answer \"yes, this once\" instead".to_owned());
         }
         self.rules = rules;
         Ok(())

@@ -71,19 +71,19 @@ impl Kind {
             Kind::Thinking => "Thinking level",
             Kind::Theme => "Theme",
             Kind::Session => "Sessions",
-            Kind::History => "Sent earlier",
-            Kind::File => "Open a file",
+            Kind::History => "Sent messages",
+            Kind::File => "Open file",
             Kind::Status => "Status",
             Kind::Labels => "Labels",
-            Kind::Rewind => "Go back to before",
-            Kind::Branch => "Branch off with",
+            Kind::Rewind => "Rewind to before…",
+            Kind::Branch => "Branch from",
             Kind::Setting => "Settings",
             Kind::Doctor => "Doctor",
-            Kind::Notice => "Said lately",
-            Kind::Filter => "List only",
+            Kind::Notice => "Recent notifications",
+            Kind::Filter => "Filter list",
             Kind::Workspace => "Workspaces",
             Kind::KeyText => "This looks like a key",
-            Kind::SessionState => "State of this session",
+            Kind::SessionState => "Session state",
         }
     }
 
@@ -98,14 +98,14 @@ impl Kind {
         }
         match self {
             Kind::Model => const { &[right("context"), right("$ in"), right("$ out"), left("can")] },
-            Kind::Connection => const { &[left("key"), left(""), left("server"), left("speaks")] },
-            Kind::Rewind => const { &[right("takes back"), right("")] },
+            Kind::Connection => const { &[left("key"), left(""), left("server"), left("API")] },
+            Kind::Rewind => const { &[right("removes"), right("")] },
             Kind::Session => const { &[right(""), left(""), left("")] },
-            Kind::Setting => const { &[left("is"), left("said"), left("")] },
+            Kind::Setting => const { &[left("value"), left("source"), left("")] },
             Kind::Workspace => const { &[right(""), left("")] },
             Kind::Notice => const { &[right("ago")] },
             Kind::SessionState => const { &[left("")] },
-            Kind::Branch => const { &[right("has"), right("")] },
+            Kind::Branch => const { &[right("contains"), right("")] },
             _ => &[],
         }
     }
@@ -115,8 +115,8 @@ impl Kind {
     pub fn other(self) -> &'static str {
         match self {
             Kind::Model => "refresh",
-            Kind::Connection => "give a key",
-            Kind::Doctor => "look again",
+            Kind::Connection => "enter key",
+            Kind::Doctor => "check again",
             _ => "",
         }
     }
@@ -125,7 +125,7 @@ impl Kind {
     #[must_use]
     pub fn verb(self) -> &'static str {
         match self {
-            Kind::Labels => "add or remove",
+            Kind::Labels => "toggle",
             Kind::Connection => "use",
             Kind::Setting => "change",
             Kind::Doctor | Kind::Notice | Kind::SessionState => "",
@@ -473,7 +473,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_counts_before_its_letters() {
-        let items = [("search the messages", "history"), ("choose the colours", "app.theme"), ("the menu", "x")];
+        let items = [("search the messages", "history"), ("choose a theme", "app.theme"), ("the menu", "x")];
         let items = items.map(|(label, detail)| Item::new(label, detail, Value::Remark));
         let found = |query: &str| {
             let mut picker = Picker::new(Kind::Theme, items.to_vec(), 0);
@@ -483,6 +483,6 @@ mod tests {
         };
         assert_eq!(found("theme"), [1, 0, 2]);
         assert_eq!(found(""), [0, 1, 2]);
-        assert_eq!(found("colours"), [1]);
+        assert_eq!(found("choose"), [1]);
     }
 }

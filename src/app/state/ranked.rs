@@ -81,7 +81,7 @@ mod tests {
         let names = [
             ("new", "new session", "session.new"),
             ("rename", "rename this session", "session.rename"),
-            ("theme", "choose the colours", "app.theme"),
+            ("theme", "choose a theme", "app.theme"),
             ("mode", "choose the permission mode", "mode.pick"),
             ("model", "choose the model", "model.pick"),
             ("", "scroll to the newest", "chat.end"),
@@ -95,7 +95,7 @@ mod tests {
         };
         assert_eq!(found("mode", None), ["mode.pick", "model.pick"]);
         assert_eq!(found("new", None), ["session.new", "chat.end"], "rename holds only letters of it");
-        assert_eq!(found("colo", None), ["app.theme"]);
+        assert_eq!(found("a theme", None), ["app.theme"]);
         assert_eq!(found("choose", None), ["app.theme", "mode.pick", "model.pick"]);
         assert_eq!(found("choose", Some("model")), ["model.pick", "app.theme", "mode.pick"], "used last");
         assert_eq!(found("session.rename", None), ["session.rename"]);

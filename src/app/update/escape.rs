@@ -44,11 +44,11 @@ fn is_meant(state: &mut State) -> bool {
         return true;
     }
     let what = match below {
-        0 => "The turn waits for your answer".to_owned(),
-        1 => "1 spawned session would be stopped too".to_owned(),
-        n => format!("{n} spawned sessions would be stopped too"),
+        0 => "The turn is waiting for your answer".to_owned(),
+        1 => "1 spawned session will be stopped too".to_owned(),
+        n => format!("{n} spawned sessions will be stopped too"),
     };
-    state.notify(Notice::new(Level::Info, what).hint("Esc once more stops the turn"));
+    state.notify(Notice::new(Level::Info, what).hint("Esc again stops the turn"));
     false
 }
 
@@ -79,7 +79,7 @@ fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
             if !enhance::give_up(state, fx) {
                 return false;
             }
-            state.notify(Notice::new(Level::Info, "The draft stays as it is."));
+            state.notify(Notice::new(Level::Info, "Draft unchanged"));
         }
     }
     true

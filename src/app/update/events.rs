@@ -28,8 +28,8 @@ pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) 
     let after = stamped.after();
     let Stamped { v, seq, merged: _, re, event } = stamped;
     if v > VERSION {
-        let text = format!("The engine speaks version {v} of the protocol, and this screen version {VERSION}.");
-        return state.notify(Notice::new(Level::Error, text).hint("start lisle anew, after an update"));
+        let text = format!("Protocol mismatch: engine version {v}, screen version {VERSION}");
+        return state.notify(Notice::new(Level::Error, text).hint("restart lisle after the update"));
     }
     match event {
         Event::Engine(event) => {
@@ -289,7 +289,7 @@ fn turn_ended(state: &mut State, id: &SessionId, end: TurnEnd) {
     rows::settle(open);
     let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
     if held && state.current_id() == Some(id) {
-        state.notify(Notice::new(Level::Info, "Queue paused").hint("the next message sends it too"));
+        state.notify(Notice::new(Level::Info, "Queue paused").hint("your next message sends it too"));
     }
 }
 

@@ -62,7 +62,7 @@ fn is_text(state: &State, key: Key) -> bool {
 fn too_soon(state: &mut State, key: Key) {
     let asks = !state.overlays.is_empty() || state.focus == Focus::Panel;
     if asks && (key.code == Code::Enter || (letters::chooses(state) && key.printable().is_some())) {
-        let notice = Notice::new(Level::Info, "Too soon after it appeared: nothing was done");
+        let notice = Notice::new(Level::Info, "Ignored: too soon after it appeared");
         state.notify(notice.hint(format!("press {key} again")));
     }
 }

@@ -180,7 +180,7 @@ fn edited(state: &mut State, result: Result<String, String>, fx: &mut Vec<Effect
     match (state.drafts.editing.take(), result) {
         (Some(Editing::Plan { session, request }), Ok(text)) => plan::edited(state, &session, request, text, fx),
         (Some(Editing::Plan { .. }), Err(why)) => {
-            state.notify(Notice::new(Level::Error, why).hint("the plan is as it was"));
+            state.notify(Notice::new(Level::Error, why).hint("plan unchanged"));
         }
         (Some(Editing::Draft(place)), result) => editing::edited(state, &place, result),
         (None, result) => editing::edited(state, &Current::New, result),

@@ -20,20 +20,17 @@ fn is_a_lost_key(state: &mut State, text: &str) -> bool {
         return false;
     }
     let key = state.keys.key_for(AnswerAction::Focus);
-    let notice = Notice::new(Level::Warning, "This looks like a key, so it was not put into your message.");
-    state.notify(notice.hint(format!("{key} leads to where the key is asked for")));
+    let notice = Notice::new(Level::Warning, "Not pasted: this looks like an API key");
+    state.notify(notice.hint(format!("{key} opens the key field")));
     true
 }
 
 /// Whoever pastes a key may not know that it is in there.
 fn warn_of_keys(state: &mut State, text: &str) {
     if let Some((_, count)) = masked(text) {
-        let what = if count == 1 {
-            "The pasted text holds what looks like a key."
-        } else {
-            "The pasted text holds what looks like keys."
-        };
-        state.notify(Notice::new(Level::Warning, what).hint("It goes to the model with your message."));
+        let what =
+            if count == 1 { "The pasted text seems to contain a key" } else { "The pasted text seems to contain keys" };
+        state.notify(Notice::new(Level::Warning, what).hint("it is sent to the model with your message"));
     }
 }
 

@@ -36,8 +36,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
     }
     if call.slash == Slash::Connection && holds_a_secret(args) {
         // It may be a key: it stays nowhere.
-        let text = "Only a connection's name can follow, and the word key or --all; the key itself is asked for where \
-                    it is not shown.";
+        let text = "Usage: /connect [NAME [key|--all]]. Enter keys in the key field, not here";
         return state.notify(Notice::new(Level::Warning, text));
     }
     let done = if unchecked(state, &call, fx) { Ok(()) } else { checked(state, &call, fx) };
@@ -106,23 +105,23 @@ fn checked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> Result<(), S
         Slash::Session => session_picker::named(state, args, fx),
         Slash::Status => properties::status_named(state, args, fx),
         Slash::Label => properties::label_named(state, args, fx),
-        Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
+        Slash::Delete => Err("Usage: /delete [--now] (--now deletes permanently)".to_owned()),
         Slash::Copy => copied(state, args, fx),
         Slash::Export => export::export_to(state, args, fx),
-        Slash::Health => Err("Only repair can follow.".to_owned()),
+        Slash::Health => Err("Usage: /health [repair]".to_owned()),
         Slash::Context => context::open_at(state, args, fx),
         Slash::Model => model_picker::choose_named(state, args, fx),
         Slash::Connection => connection(state, args, fx),
         Slash::Thinking => thinking(state, args, fx),
         Slash::Mode => mode(state, args, fx),
-        Slash::Plan => Err("Only drop can follow: the plan is not carried out, or no further.".to_owned()),
-        Slash::Steer => Err("Write behind it what is to go into the turn that runs.".to_owned()),
+        Slash::Plan => Err("Usage: /plan [drop] (drop ends the plan)".to_owned()),
+        Slash::Steer => Err("Add the text to send into the running turn".to_owned()),
         Slash::Density => density(state, args),
         Slash::Theme => theme(state, args, fx),
         Slash::Help => {
             manual::find(args).map(|topic| help::open_topic(state, topic)).map_err(|error| error.to_string())
         }
-        _ => Err(format!("/{} takes nothing after it.", call.slash.word())),
+        _ => Err(format!("/{} takes no argument", call.slash.word())),
     }
 }
 
@@ -140,7 +139,7 @@ fn connection(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(),
 }
 
 fn thinking(state: &mut State, word: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
-    let level = ThinkingLevel::parse(&word.to_lowercase()).ok_or("There is no such thinking level.")?;
+    let level = ThinkingLevel::parse(&word.to_lowercase()).ok_or("No such thinking level")?;
     session::thinking(state, level, fx);
     Ok(())
 }
@@ -159,13 +158,13 @@ fn copied(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), Str
         ("code", "") => copy::code(state, fx),
         ("code", number) => match number.parse() {
             Ok(number) => copy::numbered_code(state, number, fx),
-            Err(_) => return Err(format!("{number:?} is no number of a block of code.")),
+            Err(_) => return Err(format!("Not a code block number: {number:?}")),
         },
         (id, "") if copy::message(state, id, fx) => {}
         (word, _) => {
             let near = nearest(word, ["last", "code", "all"]);
-            let near = near.map_or_else(String::new, |near| format!(" The nearest word is {near}."));
-            return Err(format!("There is no message {word:?} among those that are loaded.{near}"));
+            let near = near.map_or_else(String::new, |near| format!(" Closest match: {near}"));
+            return Err(format!("No loaded message matches {word:?}.{near}"));
         }
     }
     Ok(())
@@ -176,7 +175,7 @@ fn density(state: &mut State, word: &str) -> Result<(), String> {
         "lines" => Density::Lines,
         "tails" => Density::Tails,
         "full" => Density::Full,
-        _ => return Err("There is no such density.".to_owned()),
+        _ => return Err("No such density: lines, tails or full".to_owned()),
     };
     reading::set_density(state, density);
     Ok(())
@@ -185,7 +184,7 @@ fn density(state: &mut State, word: &str) -> Result<(), String> {
 fn mode(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
     let drop_plan = args.split_whitespace().any(|word| word == "--drop-plan");
     let name = args.split_whitespace().filter(|word| *word != "--drop-plan").collect::<Vec<_>>().join(" ");
-    let mode = Mode::parse(&name).ok_or_else(|| format!("{name:?} is not a permission mode."))?;
+    let mode = Mode::parse(&name).ok_or_else(|| format!("Not a permission mode: {name:?}"))?;
     session::set_mode(state, mode, drop_plan, fx);
     Ok(())
 }
@@ -193,8 +192,8 @@ fn mode(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), Strin
 fn theme(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
     if !state.theme.names.iter().any(|theme| theme == name) {
         let near = nearest(name, state.theme.names.iter().map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
-        return Err(format!("There is no theme {name:?}.{near}"));
+        let near = near.map_or_else(String::new, |near| format!(" Closest match: {near}"));
+        return Err(format!("No theme {name:?}.{near}"));
     }
     name.clone_into(&mut state.theme.current);
     fx.push(Effect::Theme { name: name.to_owned(), keep: Keep::Yes });

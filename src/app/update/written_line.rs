@@ -96,8 +96,8 @@ fn say(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     if slash::read(&left).is_some() && state.overlays.is_empty() {
         state.composer_mut().take();
         if state.notices.last() == told.as_ref() {
-            let text = format!("Something has to follow {}.", left.trim());
-            state.notify(Notice::new(Level::Info, text).hint("/help tells what"));
+            let text = format!("{} needs an argument", left.trim());
+            state.notify(Notice::new(Level::Info, text).hint("see /help"));
         }
     }
 }
@@ -115,7 +115,7 @@ fn answer(state: &mut State, request: &RequestId, choice: &Choice, fx: &mut Vec<
 fn without(state: &mut State, request: &RequestId, places: &[usize], fx: &mut Vec<Effect>) {
     let Some(hunks) = asked(state, request).and_then(|panel| panel.hunks.as_mut()) else { return };
     if !hunks.strike_only(places) {
-        let text = format!("There are {}: strike some of these by their number", hunks.in_words());
+        let text = format!("{} here: strike by number", hunks.in_words());
         return state.notify(Notice::new(Level::Warning, text));
     }
     answer(state, request, &Choice::Once, fx);

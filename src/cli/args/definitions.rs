@@ -8,16 +8,16 @@ use clap::Subcommand;
 /// `lisle labels`.
 #[derive(Debug, Subcommand)]
 pub enum LabelsCommand {
-    /// List them, each below the one that it belongs to.
+    /// List labels as a tree.
     List(Json),
-    /// Add one, and print its id.
+    /// Add one and print its id.
     Add {
-        /// Name; the id is made of it.
+        /// Name; the id is derived from it.
         name: String,
-        /// Below this one, by id or name.
+        /// Parent, by id or name.
         #[arg(long, value_name = "LABEL")]
         under: Option<String>,
-        /// It has a value of this type.
+        /// Type of its value.
         #[arg(long, value_name = "string|number|date", value_parser = value_type)]
         value: Option<ValueType>,
     },
@@ -26,13 +26,13 @@ pub enum LabelsCommand {
 /// `lisle statuses`.
 #[derive(Debug, Subcommand)]
 pub enum StatusesCommand {
-    /// List them in their order.
+    /// List statuses in order.
     List(Json),
-    /// Add one at the end, and print its id.
+    /// Add one at the end and print its id.
     Add {
-        /// Name; the id is made of it.
+        /// Name; the id is derived from it.
         name: String,
-        /// Sessions of this status are over.
+        /// Closed: sessions with this status are finished.
         #[arg(long)]
         closed: bool,
     },
@@ -41,15 +41,15 @@ pub enum StatusesCommand {
 /// `lisle views`.
 #[derive(Debug, Subcommand)]
 pub enum ViewsCommand {
-    /// List them.
+    /// List views.
     List(Json),
-    /// Add one, and print its id; one of the same name gets the new condition.
+    /// Add or replace one and print its id.
     ///
-    /// A condition compares fields with ==, !=, <, <=, >, >=, joins with and, or, not, and asks with in ("a", "b").
+    /// A condition compares fields with ==, !=, <, <=, >, >= or in ("a", "b"), combined with and, or, not.
     Add {
-        /// Name; the id is made of it.
+        /// Name; the id is derived from it.
         name: String,
-        /// The condition, such as: hasUnread and daysSince(lastUsedAt) < 7
+        /// Condition, for example: hasUnread and daysSince(lastUsedAt) < 7
         #[arg(value_name = "CONDITION")]
         expression: String,
     },

@@ -24,19 +24,19 @@ use values::{by, connection, mode, session_id, since};
 #[derive(Debug, Parser)]
 #[command(name = "lisle", version, about, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Args {
-    /// A command; without one the app opens.
+    /// Command; without one the app opens.
     #[command(subcommand)]
     pub command: Option<CliCommand>,
-    /// A first message to send when the app has opened: in quotes, or behind "--".
+    /// First message, in quotes or after "--".
     #[arg(value_name = "PROMPT")]
     pub words: Vec<String>,
-    /// A first message of any words, also of one that could be a command.
+    /// First message; may look like a command.
     #[arg(last = true, value_name = "PROMPT", hide = true)]
     pub message: Vec<String>,
-    /// Lines in place of the full screen: for screen readers, plain terminals, pipes and logs.
+    /// Line output instead of full screen: for screen readers, plain terminals, pipes and logs.
     #[arg(long, overrides_with = "no_linear")]
     pub linear: bool,
-    /// The full screen, also where `linear` is set in config.toml.
+    /// Full screen, overriding `linear` in config.toml.
     #[arg(long)]
     pub no_linear: bool,
     /// Options of every command.
@@ -84,11 +84,12 @@ fn unknown_command(first: &str, words: &[String]) -> String {
     };
     let near = match near {
         Some(name) => format!(" Did you mean \"lisle {name}\"?"),
-        None => format!(" There are: {}.", names.join(", ")),
+        None => format!(" Available: {}.", names.join(", ")),
     };
     let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     format!(
-        "there is no command {first:?}.{near}\nTo send it as a message: \"lisle run {words}\" prints the answer, \"lisle -- {words}\" opens the app."
+        "unknown command {first:?}.{near}\nTo send it as a message: \"lisle run {words}\" prints the response, \
+         \"lisle -- {words}\" opens the app."
     )
 }
 
@@ -125,25 +126,25 @@ pub struct Common {
     /// Open this session.
     #[arg(long, value_name = "ID", global = true, value_parser = session_id, conflicts_with_all = ["continue_last", "new"])]
     pub session: Option<SessionId>,
-    /// Open the session that was used last.
+    /// Open the most recent session.
     #[arg(long = "continue", id = "continue_last", global = true, conflicts_with = "new")]
     pub continue_last: bool,
     /// Start a new session (the default).
     #[arg(long, global = true)]
     pub new: bool,
-    /// Use this connection for a new session: a name from config.toml, or "demo".
+    /// Connection for a new session: a name from config.toml, or "demo".
     #[arg(long, value_name = "NAME", global = true, value_parser = connection)]
     pub connection: Option<ConnectionName>,
-    /// Use this model.
+    /// Model to use.
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
-    /// Permission mode: explore (read only), ask, or execute.
+    /// Permission mode: explore (read-only), ask or execute.
     #[arg(long, value_name = "MODE", global = true, value_parser = mode)]
     pub mode: Option<Mode>,
-    /// The directory where tools work; the current one without it.
+    /// Working directory [default: current directory].
     #[arg(long, value_name = "DIR", global = true)]
     pub cwd: Option<PathBuf>,
-    /// The workspace: a folder of sessions, also one that another program made.
+    /// Workspace: a folder of sessions, possibly created by another program.
     #[arg(long, value_name = "DIR", global = true)]
     pub workspace: Option<PathBuf>,
     /// Run in this process, also where a gateway has this home.
@@ -163,33 +164,33 @@ impl From<Common> for StartRequest {
     }
 }
 
-/// Commands without the screen.
+/// Commands without the full screen.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// Send one message and print the answer. What is piped in is added to the message.
+    /// Send one message and print the response. Piped input is added to the message.
     ///
-    /// A pipe that sends nothing for 3 seconds is left alone; "-" as the first or last word waits for it, and stands for
-    /// the message where there are no other words.
+    /// A pipe silent for 3 seconds is ignored. "-" as the first or last word waits for it; "-" alone
+    /// reads the whole message from stdin.
     ///
     /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
     /// 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.
     Run(RunArgs),
     /// List, change, branch, delete and check sessions.
     ///
-    /// Stdout gets the result alone; everything else goes to stderr. A session that another lisle
-    /// has open is not changed. Exit status: 0 done, 1 failed, at least for one of several, 2 wrong
+    /// Results go to stdout, everything else to stderr. Sessions open in another
+    /// lisle are not changed. Exit status: 0 done, 1 failed for at least one, 2 wrong
     /// arguments.
     #[command(subcommand)]
     Sessions(SessionsCommand),
-    /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
-    /// sandbox that held it.
+    /// Print a session's audit log: every tool call with its mode, who allowed or denied it, and
+    /// its sandbox.
     Audit(Audit),
-    /// Print what requests used and cost, added up by day, model or session, over all workspaces.
+    /// Print tokens and cost by day, model or session, across all workspaces.
     ///
-    /// A cost counts where the price is known; `+3?` says that the price of three requests is not. Exit status: 0 done, 1
+    /// `+3?` means three requests with unknown price. Exit status: 0 done, 1
     /// failed, 2 wrong arguments.
     Usage(UsageArgs),
-    /// Permissions of an agent's commands.
+    /// Check permissions of commands.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
     /// Run the gateway of this home: turns that go on without a screen, and clients that come and go.
@@ -203,26 +204,26 @@ pub enum CliCommand {
     ///
     /// Nothing listens there: ssh runs "lisle gateway stdio". --workspace names a workspace there.
     Ssh(SshArgs),
-    /// Print a page of the manual, or the list of its pages.
+    /// Print a help topic, or the list of topics.
     Help(Help),
-    /// Look at what lisle can use here, and say what to do where something is missing.
+    /// Check this machine's setup and how to fix what is missing.
     ///
-    /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
+    /// No network requests; keys are never printed. Exit status: 0 OK, 1 broken.
     Doctor(Doctor),
-    /// Undo what a killed lisle left on in this terminal: its keys, its mouse, its screen.
+    /// Reset terminal modes left on by a killed lisle.
     ResetTerminal,
-    /// The keys of connections.
+    /// API keys of connections.
     ///
-    /// No key is ever printed.
+    /// Keys are never printed.
     #[command(subcommand)]
     Auth(AuthCommand),
-    /// The labels that sessions of this workspace can have.
+    /// Labels of this workspace.
     #[command(subcommand)]
     Labels(LabelsCommand),
-    /// The statuses that sessions of this workspace can have.
+    /// Statuses of this workspace.
     #[command(subcommand)]
     Statuses(StatusesCommand),
-    /// The views of this workspace: named conditions for the list of sessions.
+    /// Views of this workspace: named conditions for the session list.
     #[command(subcommand)]
     Views(ViewsCommand),
 }
@@ -230,7 +231,7 @@ pub enum CliCommand {
 /// `lisle help`.
 #[derive(Debug, ClapArgs)]
 pub struct Help {
-    /// Page of the manual.
+    /// Help topic.
     #[arg(value_name = "TOPIC")]
     pub topic: Option<String>,
 }
@@ -241,10 +242,10 @@ pub struct RunArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = RunOutput::Text)]
     pub output: RunOutput,
-    /// Time limit of the run in seconds; it ends with what there is by then.
+    /// Time limit in seconds; keeps the work done so far.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: Option<u64>,
-    /// The message; "-" is what is piped in.
+    /// Message; "-" stands for piped input.
     #[arg(required = true, value_name = "PROMPT", num_args = 1..)]
     pub prompt: Vec<String>,
 }
@@ -252,23 +253,23 @@ pub struct RunArgs {
 /// Output of `lisle run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RunOutput {
-    /// The answer, or the plan.
+    /// The response, or the plan.
     Text,
-    /// Every event of the engine, one JSON object a line. "session" says whose it is: those of spawned sessions are among
-    /// them, the run's own session is the one of the first "opened". "accepted" has the id of the message.
+    /// Engine events, one JSON object per line. "session" names the session: spawned sessions are
+    /// included; the first "opened" is the run's own. "accepted" has the message id.
     Json,
 }
 
 /// `lisle auth`.
 #[derive(Debug, Subcommand)]
 pub enum AuthCommand {
-    /// Store the key of a connection: from stdin when something is piped in, else asked for without showing it.
+    /// Store a connection's key, read from piped stdin or a hidden prompt.
     ///
-    /// The connection is one of config.toml, or one of anthropic, openai, gemini and openrouter, which need no lines there.
+    /// The connection is defined in config.toml, or is anthropic, openai, gemini or openrouter.
     Add(AuthName),
-    /// List the connections, the servers that their keys go to, and where the keys come from.
+    /// List connections with their servers and key sources.
     List(Json),
-    /// Take the stored key of a connection out. A variable of the environment stays what it is.
+    /// Remove a connection's stored key. Environment variables are unchanged.
     Remove(AuthName),
 }
 
@@ -283,29 +284,29 @@ pub struct AuthName {
 /// `lisle permissions`.
 #[derive(Debug, Subcommand)]
 pub enum PermissionsCommand {
-    /// Tell what would become of a command, and why. Nothing is run.
+    /// Show whether a command would run, and why. Runs nothing.
     ///
-    /// Prints allow, ask or deny, then a reason a line. It is decided as for a call of an agent in --cwd and --mode; without
-    /// --mode in the mode that the settings give new sessions.
+    /// Prints allow, ask or deny, then one reason per line, as for an agent's call in --cwd and --mode
+    /// (default: the mode of new sessions).
     ///
-    /// Exit status: 0 it would run, 10 it would be asked for, 11 it would be refused, 1 the file could not be read, 2 wrong
-    /// arguments. With --file the strictest of all lines.
+    /// Exit status: 0 allow, 10 ask, 11 deny, 1 unreadable file, 2 wrong
+    /// arguments. With --file, the strictest of all lines.
     Check(Check),
 }
 
 /// `lisle permissions check`.
 #[derive(Debug, ClapArgs)]
 pub struct Check {
-    /// Decide as if commands were held by a sandbox, or by none; without it as this machine can.
+    /// Assume this sandbox [default: this machine's].
     #[arg(long, value_enum, value_name = "SANDBOX")]
     pub sandbox: Option<AssumedSandbox>,
     /// Print a JSON object: command, verdict, reasons.
     #[arg(long)]
     pub json: bool,
-    /// Check every line of this file, and print a JSON object for each. A line that is a JSON string is decoded first.
+    /// Check every line of this file and print one JSON object per line. JSON strings are decoded first.
     #[arg(long, value_name = "FILE", conflicts_with = "command", required_unless_present = "command")]
     pub file: Option<PathBuf>,
-    /// The command line. Several words are joined with blanks.
+    /// Command line; words are joined with spaces.
     #[arg(value_name = "COMMAND", num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<String>,
 }
@@ -313,16 +314,16 @@ pub struct Check {
 /// Sandbox to assume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AssumedSandbox {
-    /// The read-only profile holds them.
+    /// Read-only sandbox.
     Enforced,
-    /// Nothing does.
+    /// No sandbox.
     None,
 }
 
 /// A command that only lists.
 #[derive(Debug, ClapArgs)]
 pub struct Json {
-    /// As a JSON array.
+    /// Print a JSON array.
     #[arg(long)]
     pub json: bool,
 }
@@ -333,10 +334,10 @@ pub struct Audit {
     /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
-    /// Only the calls that were refused.
+    /// Only refused calls.
     #[arg(long)]
     pub refused: bool,
-    /// One JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub json: bool,
 }
@@ -344,10 +345,10 @@ pub struct Audit {
 /// `lisle usage`.
 #[derive(Debug, ClapArgs)]
 pub struct UsageArgs {
-    /// Added up by: day, model or session.
+    /// Group by day, model or session.
     #[arg(long, value_name = "WHAT", value_parser = by)]
     pub by: Option<UsageBy>,
-    /// Start of the period: a day (`2026-11-01`), or a number of days back (`7d`).
+    /// Start: a date (`2026-11-01`) or days back (`7d`).
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<At>,
     /// Print one JSON object.
@@ -359,10 +360,10 @@ pub struct UsageArgs {
 #[derive(Debug, ClapArgs)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Doctor {
-    /// One part of the check.
+    /// Check one part only.
     #[command(subcommand)]
     pub what: Option<DoctorCommand>,
-    /// As a JSON array.
+    /// Print a JSON array.
     #[arg(long)]
     pub json: bool,
 }
@@ -370,13 +371,13 @@ pub struct Doctor {
 /// `lisle doctor` for one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum DoctorCommand {
-    /// Show what the terminal sends for each key, what lisle takes it for, and what it does in each place.
+    /// Show what the terminal sends for each key and how lisle handles it.
     ///
-    /// Ctrl+C twice or q twice ends it.
+    /// Ctrl+C twice or q twice to quit.
     Keys,
-    /// Show the sandbox of this machine: each wall, what is open where one is missing, and what to do.
+    /// Show this machine's sandbox: each protection, gaps, and fixes.
     Sandbox,
-    /// Print a profile for AppArmor that lets lisle make user namespaces.
+    /// Print an AppArmor profile that allows user namespaces for lisle.
     ///
     /// Save it as /etc/apparmor.d/lisle and load it with `apparmor_parser -r /etc/apparmor.d/lisle`.
     Apparmor,

@@ -11,81 +11,81 @@ use std::path::PathBuf;
 /// `lisle sessions`.
 #[derive(Debug, Subcommand)]
 pub enum SessionsCommand {
-    /// List the sessions, the latest first.
+    /// List sessions, latest first.
     List(ListArgs),
     /// Print a session.
     Show(ShowArgs),
-    /// Write the conversation of a session as markdown, a page, plain text, or its own lines.
+    /// Export a session as Markdown, HTML, JSON or plain text.
     ///
-    /// Keys and passwords are masked. Without --out it goes to stdout; an existing file stays, and
-    /// the new one gets a number.
+    /// Keys and passwords are masked. Without --out, prints to stdout; existing files are kept and
+    /// the new one is numbered.
     Export(Export),
-    /// Make a session of one of another program, and print its id.
+    /// Import a session from another program and print its id.
     ///
-    /// A folder or session.jsonl of lisle or Craft Agents, a transcript of Claude Code (~/.claude/projects/*/*.jsonl), or a
-    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). The source is only read; omissions are reported.
+    /// Accepts a folder or session.jsonl of lisle or Craft Agents, a Claude Code transcript (~/.claude/projects/*/*.jsonl), or a
+    /// Codex rollout (~/.codex/sessions/**/*.jsonl). The source is unchanged; omissions are reported.
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
-    /// Every word must be somewhere in the session; the rows that hold any of them are printed, those with the most first.
-    /// Words match anywhere; case, accents and width do not count. "exact phrase", -without, and the filters status:
+    /// Every word must occur in the session; prints the matching rows, best first.
+    /// Case, accents and width are ignored. Supports "exact phrase", -exclude, and the filters status:
     /// label: tool: file: in:title|user|assistant|tool after: before: with 2026-11-01, yesterday, 7d, 3m.
     ///
-    /// Exit status: 0 found, 1 nothing found, 2 the query is wrong.
+    /// Exit status: 0 found, 1 no matches, 2 invalid query.
     Search(SearchArgs),
-    /// Change the title, the status, the labels and other properties.
+    /// Change title, status, labels and other properties.
     ///
-    /// Also --mode and --cwd are set where they are given. Several sessions can be changed at once.
+    /// Also sets --mode and --cwd if given. Accepts several sessions.
     Set(Set),
-    /// Make a new session with the history of another one, and print its id.
+    /// Branch: create a session with another's history and print its id.
     ///
-    /// The other session stays as it is.
+    /// The other session is unchanged.
     Branch(Branch),
-    /// Take sessions out of the list; they stay as they are.
+    /// Archive sessions: hide them from the list.
     Archive(Several),
-    /// Put archived sessions back into the list.
+    /// Unarchive sessions.
     Unarchive(Several),
-    /// Move sessions to the trash, and print their names there.
+    /// Move sessions to the trash and print their names there.
     ///
-    /// `lisle sessions restore` takes them out again for 30 days.
+    /// `lisle sessions restore` restores them within 30 days.
     Delete(Delete),
-    /// List what is in the trash, the latest first.
+    /// List the trash, latest first.
     Trash(Json),
-    /// Take sessions out of the trash, and print their ids.
+    /// Restore sessions from the trash and print their ids.
     ///
-    /// A session whose id is taken meanwhile gets another one.
+    /// A session gets a new id if its own is taken.
     Restore(Restore),
-    /// Look whether the files of sessions are whole.
+    /// Check the files of sessions.
     ///
-    /// Exit status: 0 all of them are, 1 something is odd or could not be read.
+    /// Exit status: 0 no problems, 1 problems or unreadable files.
     Verify(Verify),
 }
 
 /// `lisle sessions list`.
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
-    /// Also the archived and the hidden ones.
+    /// Include archived and hidden sessions.
     #[arg(long, conflicts_with = "archived")]
     pub all: bool,
-    /// Only the archived ones.
+    /// Only archived sessions.
     #[arg(long)]
     pub archived: bool,
-    /// Only the flagged ones.
+    /// Only flagged sessions.
     #[arg(long)]
     pub flagged: bool,
-    /// Only those with something new in them.
+    /// Only unread sessions.
     #[arg(long)]
     pub unread: bool,
-    /// Only those of this status, by id or name; given several times, of any of them.
+    /// Only this status, by id or name; repeat to match any.
     #[arg(long, value_name = "STATUS")]
     pub status: Vec<String>,
-    /// Only those with this label or one below it, by id or name; given several times, with all of them.
+    /// Only this label or its children, by id or name; repeat to match all.
     #[arg(long, value_name = "LABEL")]
     pub label: Vec<String>,
-    /// Only those of this view, by id or name.
+    /// Only this view, by id or name.
     #[arg(long, value_name = "VIEW")]
     pub view: Option<String>,
-    /// As a JSON array.
+    /// Print a JSON array.
     #[arg(long)]
     pub json: bool,
 }
@@ -93,7 +93,7 @@ pub struct ListArgs {
 /// `lisle sessions search`.
 #[derive(Debug, ClapArgs)]
 pub struct SearchArgs {
-    /// One JSON object a line for each session, as they are found.
+    /// Print one JSON object per session, as found.
     #[arg(long)]
     pub json: bool,
     /// Query.
@@ -107,7 +107,7 @@ pub struct ShowArgs {
     /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
-    /// As a JSON object with `meta` and `messages`.
+    /// Print a JSON object with `meta` and `messages`.
     #[arg(long)]
     pub json: bool,
 }
@@ -118,10 +118,10 @@ pub struct Export {
     /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
-    /// md, html, json or text; without it what the name of the file says, else md.
+    /// md, html, json or text [default: from the file name, else md].
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
-    /// Write this file, or one of a name from the title in this folder, and print its path.
+    /// Output file, or folder for a file named after the title; prints its path.
     #[arg(long = "out", short = 'o', value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -129,7 +129,7 @@ pub struct Export {
 /// `lisle sessions import`.
 #[derive(Debug, ClapArgs)]
 pub struct Import {
-    /// The folder or file.
+    /// Folder or file.
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
     /// Print the new session as a JSON object.
@@ -143,34 +143,34 @@ pub struct Set {
     /// Session ids.
     #[arg(value_name = "ID", value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
-    /// The title; no generated one ever takes its place.
+    /// Title; never replaced by a generated one.
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
-    /// The status, by id or name.
+    /// Status, by id or name.
     #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,
-    /// Gives a label, by id or name, with its value behind "::"; one of the same label is replaced.
+    /// Add a label, by id or name, with an optional "::value"; replaces the same label.
     #[arg(long, value_name = "LABEL[::VALUE]")]
     pub label: Vec<String>,
-    /// Takes a label away, whatever its value.
+    /// Remove a label.
     #[arg(long, value_name = "LABEL")]
     pub unlabel: Vec<String>,
-    /// Flags it.
+    /// Flag.
     #[arg(long, conflicts_with = "unflag")]
     pub flag: bool,
-    /// Takes the flag away.
+    /// Unflag.
     #[arg(long)]
     pub unflag: bool,
-    /// Marks it as unread.
+    /// Mark unread.
     #[arg(long, conflicts_with = "read")]
     pub unread: bool,
-    /// Marks it as read.
+    /// Mark read.
     #[arg(long)]
     pub read: bool,
-    /// Hides it: only "list --all" has it then.
+    /// Hide from the list, except "list --all".
     #[arg(long, conflicts_with = "unhide")]
     pub hide: bool,
-    /// Hides it no more.
+    /// Unhide.
     #[arg(long)]
     pub unhide: bool,
     /// Print the changed sessions as a JSON array.
@@ -184,10 +184,10 @@ pub struct Branch {
     /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
-    /// Last message to include, by its id in "show --json"; all messages without it.
+    /// Last message to include, by its id in "show --json" [default: all].
     #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
     pub at: Option<MessageId>,
-    /// Title of the new session; without it the title of the session with the next number behind it.
+    /// Title of the new session [default: the session's title with a number].
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
     /// Print the new session as a JSON object.
@@ -212,10 +212,10 @@ pub struct Delete {
     /// Session ids.
     #[arg(value_name = "ID", value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
-    /// Not to the trash: gone at once, with no way back.
+    /// Delete permanently, not to the trash.
     #[arg(long)]
     pub now: bool,
-    /// Do not ask. Needed where nobody can be asked.
+    /// Don't ask for confirmation. Required without a terminal.
     #[arg(long, short)]
     pub yes: bool,
 }
@@ -223,7 +223,7 @@ pub struct Delete {
 /// `lisle sessions restore`.
 #[derive(Debug, ClapArgs)]
 pub struct Restore {
-    /// The names in the trash, as "lisle sessions trash" and "delete" print them.
+    /// Names in the trash, as printed by "lisle sessions trash" and "delete".
     #[arg(value_name = "TRASH-ID", value_parser = trash_id, required = true)]
     pub trash: Vec<TrashId>,
     /// Print the sessions as a JSON array.
@@ -234,13 +234,13 @@ pub struct Restore {
 /// `lisle sessions verify`.
 #[derive(Debug, ClapArgs)]
 pub struct Verify {
-    /// Session id; all sessions without it.
+    /// Session id [default: all sessions].
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: Option<SessionId>,
-    /// Also repair what can be; a copy of what is changed is kept.
+    /// Repair; keeps a copy of each changed file.
     #[arg(long)]
     pub repair: bool,
-    /// As a JSON array.
+    /// Print a JSON array.
     #[arg(long)]
     pub json: bool,
 }

@@ -49,10 +49,10 @@ fn a_message_is_in_quotes_or_behind_two_dashes_and_other_words_are_commands() {
         (&["sesions", "list"], "\"lisle -- sesions list\""),
         (&["ran", "fix it"], "\"lisle run ran 'fix it'\""),
         (&["hlep"], "\"lisle help\"?"),
-        (&["frobnicate"], "There are: run, sessions,"),
+        (&["frobnicate"], "Available: run, sessions,"),
         (&["what's-up?"], "'what'\\''s-up?'"),
         (&["приветствие"], "lisle -- приветствие"),
-        (&[" hello "], "no command \" hello \""),
+        (&[" hello "], "unknown command \" hello \""),
         (&[""], "lisle run ''"),
     ] {
         let why = prompt(words).unwrap_err();

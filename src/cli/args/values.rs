@@ -7,7 +7,7 @@ use crate::domain::trash::TrashId;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 
 pub(super) fn format(text: &str) -> Result<Format, String> {
-    Format::parse(text).ok_or_else(|| "it is md, html, json or text".to_owned())
+    Format::parse(text).ok_or_else(|| "expected md, html, json or text".to_owned())
 }
 
 pub(super) fn by(text: &str) -> Result<UsageBy, String> {
@@ -15,12 +15,12 @@ pub(super) fn by(text: &str) -> Result<UsageBy, String> {
         "day" => Ok(UsageBy::Day),
         "model" => Ok(UsageBy::Model),
         "session" => Ok(UsageBy::Session),
-        _ => Err("it is day, model or session".to_owned()),
+        _ => Err("expected day, model or session".to_owned()),
     }
 }
 
 pub(super) fn since(text: &str) -> Result<At, String> {
-    let wrong = || "it is a day like 2026-11-01, or a number of days like 7d".to_owned();
+    let wrong = || "expected a date like 2026-11-01, or days like 7d".to_owned();
     let zone = jiff::tz::TimeZone::system();
     let date = match text.strip_suffix('d').map(str::parse::<u16>) {
         Some(days) => {
@@ -48,16 +48,16 @@ pub(super) fn span(text: &str) -> Result<std::time::Duration, String> {
 }
 
 pub(super) fn message_id(text: &str) -> Result<MessageId, String> {
-    if text.trim().is_empty() { Err("a message has an id".to_owned()) } else { Ok(MessageId::new(text)) }
+    if text.trim().is_empty() { Err("empty message id".to_owned()) } else { Ok(MessageId::new(text)) }
 }
 
 pub(super) fn trash_id(text: &str) -> Result<TrashId, String> {
     // The characters of a session's id: it is a directory's name, too.
-    SessionId::parse(text).map(|_| TrashId(text.to_owned())).map_err(|_| format!("{text:?} is no name in the trash"))
+    SessionId::parse(text).map(|_| TrashId(text.to_owned())).map_err(|_| format!("not a name in the trash: {text:?}"))
 }
 
 pub(super) fn value_type(text: &str) -> Result<ValueType, String> {
-    ValueType::parse(text).ok_or_else(|| "the types are string, number and date".to_owned())
+    ValueType::parse(text).ok_or_else(|| "expected string, number or date".to_owned())
 }
 
 pub(super) fn session_id(text: &str) -> Result<SessionId, String> {
@@ -65,9 +65,9 @@ pub(super) fn session_id(text: &str) -> Result<SessionId, String> {
 }
 
 pub(super) fn mode(text: &str) -> Result<Mode, String> {
-    Mode::parse(text).ok_or_else(|| "the modes are explore, ask and execute".to_owned())
+    Mode::parse(text).ok_or_else(|| "expected explore, ask or execute".to_owned())
 }
 
 pub(super) fn connection(text: &str) -> Result<ConnectionName, String> {
-    if text.trim().is_empty() { Err("a connection has a name".to_owned()) } else { Ok(ConnectionName::new(text)) }
+    if text.trim().is_empty() { Err("empty connection name".to_owned()) } else { Ok(ConnectionName::new(text)) }
 }

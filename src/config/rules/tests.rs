@@ -53,7 +53,7 @@ fn a_defect_in_what_allows_leaves_that_entry_out() {
     for (bad, says) in [
         (r#"{"effect": "allow", "tool": "bash", "pogram": "x"}"#, "no key \"pogram\""),
         (r#"{"effect": "allow", "tool": "bash", "program": 3}"#, "invalid type"),
-        (r#"{"effect": "allow", "tool": "bash", "program": "x", "args": ["*", "y"]}"#, "last place"),
+        (r#"{"effect": "allow", "tool": "bash", "program": "x", "args": ["*", "y"]}"#, "must be last"),
         (r#"{"effect": "allow"}"#, "tool"),
     ] {
         let text = format!(
@@ -93,7 +93,7 @@ fn a_file_that_is_not_understood_whole_only_tightens() {
         assert!(!written.loosens(), "{text}");
         assert_eq!(written.rules.len(), 1, "{text}: {written:?}");
         assert_eq!((written.rules[0].effect, written.blocked.as_slice()), (RuleEffect::Deny, &["bash".to_owned()][..]));
-        assert!(!problems.is_empty() && problems[0].fix.contains("nothing in this file lets anything run"), "{text}");
+        assert!(!problems.is_empty() && problems[0].fix.contains("no rule in this file allows anything"), "{text}");
     }
     let (written, problems) = parsed("{\"rules\": 3, \"allowedBashPatterns\": [\"x\"]}");
     assert!(!written.loosens() && problems[0].text.contains("not a list"));
@@ -167,10 +167,10 @@ fn files_are_written_whole_and_for_their_owner() {
     // What cannot be understood is not written over.
     std::fs::write(&path, "{ no").unwrap();
     let error = add(&path, &locks, &[make()]).unwrap_err();
-    assert!(error.contains("permissions.json was not changed") && error.contains("Nothing in it is lost"), "{error}");
+    assert!(error.contains("permissions.json was not changed") && error.contains("was not changed"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{ no");
     let found = read(&path).unwrap();
-    assert!(found.problems[0].to_string().contains("permissions.json:1: This is not JSON"), "{:?}", found.problems);
+    assert!(found.problems[0].to_string().contains("permissions.json:1: Not valid JSON"), "{:?}", found.problems);
 }
 
 #[test]

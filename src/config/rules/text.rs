@@ -116,12 +116,12 @@ fn mark(text: &str) -> (&'static str, &str) {
 
 /// The items of the `rules` key; none where there is no such key.
 fn listed(body: &str) -> Result<Vec<&str>, String> {
-    let root = RuleEntry::parse(body).map_err(|error| format!("it is not JSON ({error}); correct it first"))?;
+    let root = RuleEntry::parse(body).map_err(|error| format!("not valid JSON ({error}); fix it first"))?;
     let lists: Vec<&RawValue> = root.fields.into_iter().filter(|(key, _)| key == "rules").map(|(_, raw)| raw).collect();
     match lists.as_slice() {
         [] => Ok(Vec::new()),
-        [raw] => items(raw.get()).map_err(|_| "its \"rules\" are not a list; correct it first".to_owned()),
-        _ => Err("the key \"rules\" stands there more than once; correct it first".to_owned()),
+        [raw] => items(raw.get()).map_err(|_| "\"rules\" is not a list; fix it first".to_owned()),
+        _ => Err("duplicate key \"rules\"; fix it first".to_owned()),
     }
 }
 

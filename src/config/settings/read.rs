@@ -35,8 +35,8 @@ impl<'a> SettingsReport<'a> {
         if self.problems.borrow().iter().any(|problem| problem.line == line) {
             return;
         }
-        let text = format!("This is not TOML: {}.", error.message().trim().replace('\n', " "));
-        self.add(line, text, "Correct the line; what could be read of the rest counts.".to_owned());
+        let text = format!("Not valid TOML: {}.", error.message().trim().replace('\n', " "));
+        self.add(line, text, "Fix the line; the rest of the file is used.".to_owned());
     }
 
     fn add(&self, line: Option<usize>, text: String, fix: String) {
@@ -110,8 +110,8 @@ impl<'a> Section<'a> {
         };
         self.report.add(
             Some(self.report.line(&value.span())),
-            format!("`{}` is {found}, but it has to be {wanted}.", self.full(key)),
-            format!("Write `{key} = {example}`; until then the default counts."),
+            format!("`{}` is {found}; expected {wanted}.", self.full(key)),
+            format!("Write `{key} = {example}`; until then the default applies."),
         );
     }
 
@@ -124,7 +124,7 @@ impl<'a> Section<'a> {
     pub(super) fn missing(&self, key: &str, example: &str) {
         self.report.add(
             self.line,
-            format!("[{}] has no `{key}`, so it cannot be used.", self.name),
+            format!("[{}] is missing `{key}`.", self.name),
             format!("Add `{key} = \"{example}\"`."),
         );
     }
@@ -142,8 +142,8 @@ impl<'a> Section<'a> {
     pub(super) fn name_taken(&self) {
         self.report.add(
             self.line,
-            format!("[{}] has the name of the built-in agent, so it was not read.", self.name),
-            "Give it another name.".to_owned(),
+            format!("[{}] is the built-in agent's name; ignored.", self.name),
+            "Rename it.".to_owned(),
         );
     }
 
@@ -152,8 +152,8 @@ impl<'a> Section<'a> {
         let name = self.name.rsplit('.').next().unwrap_or_default();
         self.report.add(
             self.line,
-            format!("[{}] holds a key; keys do not belong into config.toml, and it was not read.", self.name),
-            format!("Put `{name} = \"…\"` into the file `credentials` beside it, or name a variable in `key_env`."),
+            format!("[{}] contains a key; ignored, because keys don't belong in config.toml.", self.name),
+            format!("Put `{name} = \"…\"` into the file `credentials` next to it, or name a variable in `key_env`."),
         );
     }
 
@@ -184,8 +184,8 @@ impl<'a> Section<'a> {
             let full = self.full(name.get_ref());
             self.report.add(
                 Some(line),
-                format!("`{full}` has to be a table."),
-                format!("Write `[{full}]` on a line of its own and its keys below."),
+                format!("`{full}` must be a table."),
+                format!("Write `[{full}]` on its own line, with its keys below."),
             );
             return None;
         };
@@ -221,7 +221,7 @@ impl<'a> Section<'a> {
         if url.as_ref().is_some_and(|url| ["http", "https", "socks5", "socks5h"].contains(&url.scheme())) {
             return Some(text);
         }
-        self.wrong(key, value, "an address that begins with http:// or https://", "\"https://host/v1\"");
+        self.wrong(key, value, "a URL starting with http:// or https://", "\"https://host/v1\"");
         None
     }
 
@@ -234,7 +234,7 @@ impl<'a> Section<'a> {
             return Some(text);
         }
         let (_, value) = self.entry(key)?;
-        self.wrong(key, value, "the name of a variable that holds the key", "\"MY_API_KEY\"");
+        self.wrong(key, value, "the name of an environment variable", "\"MY_API_KEY\"");
         None
     }
 
@@ -243,7 +243,7 @@ impl<'a> Section<'a> {
         let (_, value) = self.entry(key)?;
         let number = integer(value.get_ref()).and_then(|n| u64::try_from(n).ok()).filter(|n| range.contains(n));
         if number.is_none() {
-            let wanted = format!("a whole number from {} to {}", range.start(), range.end());
+            let wanted = format!("an integer from {} to {}", range.start(), range.end());
             self.wrong(key, value, &wanted, &range.start().max(&10).to_string());
         }
         number
@@ -254,7 +254,7 @@ impl<'a> Section<'a> {
         let (_, value) = self.entry(key)?;
         let amount = value.get_ref().as_str().and_then(bytes).filter(|bytes| *bytes >= 64 << 20);
         if amount.is_none() {
-            self.wrong(key, value, "an amount of at least 64M, such as 512M or 4G", "\"4G\"");
+            self.wrong(key, value, "a size of at least 64M, such as 512M or 4G", "\"4G\"");
         }
         amount
     }
@@ -308,7 +308,7 @@ impl<'a> Section<'a> {
         let number = self.amount(key)?;
         if number > most {
             let (_, value) = self.entry(key)?;
-            self.wrong(key, value, &format!("a part in percent, from 0 to {most}"), "77.5");
+            self.wrong(key, value, &format!("a percentage from 0 to {most}"), "77.5");
             return None;
         }
         Some(number)
@@ -345,14 +345,14 @@ impl<'a> Section<'a> {
         for item in items.iter() {
             let text = item.get_ref().as_str().unwrap_or_default();
             match choices.iter().find(|(word, _)| *word == text) {
-                Some((_, choice)) if out.contains(choice) => self.wrong(key, item, "in the list once", "[…]"),
+                Some((_, choice)) if out.contains(choice) => self.wrong(key, item, "listed once", "[…]"),
                 Some((_, choice)) => out.push(*choice),
                 None => {
                     let near = nearest(text, choices.iter().map(|(word, _)| *word)).unwrap_or(first);
                     self.report.add(
                         Some(self.report.line(&item.span())),
-                        format!("`{}` holds {}, which is none of {}.", self.full(key), shown(item), or(&words)),
-                        format!("Write {near:?} or another of them; until then the rest of the list counts."),
+                        format!("`{}` contains {}; expected {}.", self.full(key), shown(item), or(&words)),
+                        format!("Write {near:?} or another of them; until then the rest of the list applies."),
                     );
                 }
             }
@@ -380,14 +380,14 @@ impl<'a> Section<'a> {
     pub(super) fn list<T>(&self, key: &'static str, wanted: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
         let (_, value) = self.entry(key)?;
         let Some(items) = value.get_ref().as_array() else {
-            self.wrong(key, value, "a list of texts", "[\"…\"]");
+            self.wrong(key, value, "a list of strings", "[\"…\"]");
             return None;
         };
         let mut out = Vec::new();
         for item in items.iter() {
             match item.get_ref().as_str().and_then(&parse) {
                 Some(parsed) => out.push(parsed),
-                None => self.wrong(key, item, &format!("a list of texts, each {wanted}"), "[\"…\"]"),
+                None => self.wrong(key, item, &format!("a list of strings, each {wanted}"), "[\"…\"]"),
             }
         }
         Some(out)
@@ -425,12 +425,12 @@ impl<'a> Section<'a> {
                 None => {
                     let mut all: Vec<&str> = known.clone();
                     all.sort_unstable();
-                    format!("Take it out. What there is: {}.", all.join(", "))
+                    format!("Remove it. Known settings: {}.", all.join(", "))
                 }
             };
             self.report.add(
                 Some(self.report.line(&name.span())),
-                format!("There is no setting `{}`.", self.full(written)),
+                format!("Unknown setting `{}`.", self.full(written)),
                 fix,
             );
         }

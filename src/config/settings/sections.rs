@@ -185,21 +185,21 @@ fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
         let usable = text == "default" || text.starts_with("~/") || Path::new(text).is_absolute();
         usable.then(|| text.to_owned())
     };
-    out.caches = section.list("caches", "a folder that begins with / or ~/, or \"default\"", folder);
+    out.caches = section.list("caches", "a folder starting with / or ~/, or \"default\"", folder);
     let place = |text: &str| {
         let usable = text.starts_with("~/") || Path::new(text).is_absolute();
         usable.then(|| text.to_owned())
     };
-    out.readable = section.list("readable", "a path that begins with / or ~/", place).unwrap_or_default();
+    out.readable = section.list("readable", "a path starting with / or ~/", place).unwrap_or_default();
     let device = |text: &str| (text.starts_with("/dev/") && !text.contains("..")).then(|| text.to_owned());
-    out.devices = section.list("devices", "a path that begins with /dev/", device).unwrap_or_default();
+    out.devices = section.list("devices", "a path starting with /dev/", device).unwrap_or_default();
     out.memory = section.memory("memory");
     section.choice("network", SandboxNetwork::CHOICES, &mut out.network);
     let host = |text: &str| {
         let usable = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "/@*?#".contains(c));
         usable.then(|| text.to_owned())
     };
-    out.private_hosts = section.list("private_hosts", "a host, or a host and a port", host).unwrap_or_default();
+    out.private_hosts = section.list("private_hosts", "a host, or host:port", host).unwrap_or_default();
     section.finish();
 }
 

@@ -17,7 +17,7 @@ const ROWS: &[Row] = {
         (
             "ui.theme",
             Screen,
-            "The colours. Auto follows the terminal's background.",
+            "Color theme. auto follows the terminal's background.",
             |s| s.ui.theme.clone(),
             BY_HAND,
             Now,
@@ -25,7 +25,7 @@ const ROWS: &[Row] = {
         (
             "ui.glyphs",
             Screen,
-            "The signs that are drawn. Auto looks at the locale and the terminal.",
+            "Symbols. auto checks the locale and the terminal.",
             |s| s.ui.glyphs.word().to_owned(),
             &["auto", "unicode", "ascii"],
             Now,
@@ -33,7 +33,7 @@ const ROWS: &[Row] = {
         (
             "ui.mouse",
             Screen,
-            "Whether the mouse is lisle's; the terminal keeps it otherwise.",
+            "Mouse handling. off leaves the mouse to the terminal.",
             |s| s.ui.mouse.word().to_owned(),
             &["on", "off"],
             Now,
@@ -41,7 +41,7 @@ const ROWS: &[Row] = {
         (
             "ui.fps",
             Screen,
-            "Frames a second at most, for what the engine sends.",
+            "Maximum frames per second for engine output.",
             |s| s.ui.fps.to_string(),
             &["15", "30", "60", "120"],
             Now,
@@ -49,7 +49,7 @@ const ROWS: &[Row] = {
         (
             "ui.pictures",
             Screen,
-            "How pictures are drawn in the conversation.",
+            "Images in the conversation.",
             |s| s.ui.pictures.word().to_owned(),
             &["auto", "off"],
             NextStart,
@@ -57,7 +57,7 @@ const ROWS: &[Row] = {
         (
             "ui.notify",
             Screen,
-            "How you are called while you look elsewhere. Auto does what the terminal is known to show.",
+            "Notification when lisle is out of focus. auto uses what the terminal supports.",
             |s| s.ui.notify.word().to_owned(),
             &["auto", "osc9", "osc777", "osc99", "bell", "off"],
             Now,
@@ -65,7 +65,7 @@ const ROWS: &[Row] = {
         (
             "ui.status.left",
             Screen,
-            "Parts of the status line at its left end.",
+            "Left side of the status line.",
             |s| StatusLine::names(&s.ui.status.left),
             BY_HAND,
             NextStart,
@@ -73,16 +73,16 @@ const ROWS: &[Row] = {
         (
             "ui.status.right",
             Screen,
-            "Parts of the status line at its right end.",
+            "Right side of the status line.",
             |s| StatusLine::names(&s.ui.status.right),
             BY_HAND,
             NextStart,
         ),
-        ("ui.keymap", Screen, "The keys.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
+        ("ui.keymap", Screen, "Key bindings.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
         (
             "input.while_running",
             Sessions,
-            "What Enter does while a turn runs: the message waits, or goes into it.",
+            "Enter during a turn: queue the message, or steer the turn.",
             |s| s.while_running.word().to_owned(),
             &["queue", "steer"],
             NextStart,
@@ -90,15 +90,15 @@ const ROWS: &[Row] = {
         (
             "default_connection",
             Sessions,
-            "What new sessions ask.",
-            |s| s.default_connection.as_ref().map_or_else(|| "the one chosen last".to_owned(), ToString::to_string),
+            "Connection for new sessions.",
+            |s| s.default_connection.as_ref().map_or_else(|| "last used".to_owned(), ToString::to_string),
             BY_HAND,
             NextStart,
         ),
         (
             "auto_status",
             Sessions,
-            "The status of a session follows its work.",
+            "Update a session's status automatically.",
             |s| s.inbox.auto_status.to_string(),
             SWITCH,
             NextStart,
@@ -114,7 +114,7 @@ const ROWS: &[Row] = {
         (
             "extended_prompt_cache",
             Sessions,
-            "Prompts stay in the vendor's cache for an hour or longer, where it has that; writing them there costs more.",
+            "Cache prompts at the provider for an hour or longer, if it can. Cache writes cost more.",
             |s| s.extended_prompt_cache.to_string(),
             SWITCH,
             NextStart,
@@ -122,7 +122,7 @@ const ROWS: &[Row] = {
         (
             "rich_tool_descriptions",
             Sessions,
-            "Tools are told to the model in full; off, a sentence each, which leaves a small window more room.",
+            "Send full tool descriptions. Off: one sentence each, for small context windows.",
             |s| s.rich_tool_descriptions.to_string(),
             SWITCH,
             NextStart,
@@ -130,7 +130,7 @@ const ROWS: &[Row] = {
         (
             "auto_archive.idle_days",
             Sessions,
-            "Idle sessions are archived after so many days.",
+            "Archive idle sessions after this many days.",
             |s| s.inbox.archive_idle_days.map_or_else(|| "never".to_owned(), |days| days.to_string()),
             BY_HAND,
             NextStart,
@@ -138,7 +138,7 @@ const ROWS: &[Row] = {
         (
             "permissions.mode",
             Permissions,
-            "The permission mode of new sessions.",
+            "Permission mode for new sessions.",
             |s| s.permissions.mode.word().to_owned(),
             BY_HAND,
             NextStart,
@@ -146,7 +146,7 @@ const ROWS: &[Row] = {
         (
             "permissions.cycle",
             Permissions,
-            "The modes that the key goes through.",
+            "Modes the mode key cycles through.",
             |s| s.permissions.cycle.iter().map(|mode| mode.word()).collect::<Vec<_>>().join(", "),
             BY_HAND,
             NextStart,
@@ -154,7 +154,7 @@ const ROWS: &[Row] = {
         (
             "sandbox",
             Permissions,
-            "What holds commands that may change something.",
+            "Sandbox for commands that may change something.",
             |s| s.sandbox.profile.word().to_owned(),
             BY_HAND,
             NextStart,
@@ -162,7 +162,7 @@ const ROWS: &[Row] = {
         (
             "sandbox.network",
             Permissions,
-            "What commands that may change something reach: all, certain hosts, or nothing.",
+            "Network for commands that may change something: open, listed hosts, or off.",
             |s| s.sandbox.network.word().to_owned(),
             BY_HAND,
             NextStart,
@@ -170,31 +170,17 @@ const ROWS: &[Row] = {
         (
             "sandbox.private_hosts",
             Permissions,
-            "Hosts of this machine's network that commands reach with `hosts`.",
+            "Private-network hosts allowed with network = `hosts`.",
             |s| if s.sandbox.private_hosts.is_empty() { "none".to_owned() } else { s.sandbox.private_hosts.join(", ") },
             BY_HAND,
             NextStart,
         ),
-        (
-            "explore.bash",
-            Permissions,
-            "What commands may do in Explore.",
-            |s| s.explore_bash.word().to_owned(),
-            BY_HAND,
-            NextStart,
-        ),
-        (
-            "ask.edits",
-            Permissions,
-            "What becomes of edits in Ask to Edit.",
-            |s| s.ask_edits.word().to_owned(),
-            BY_HAND,
-            NextStart,
-        ),
+        ("explore.bash", Permissions, "Commands in Explore.", |s| s.explore_bash.word().to_owned(), BY_HAND, NextStart),
+        ("ask.edits", Permissions, "Edits in Ask to Edit.", |s| s.ask_edits.word().to_owned(), BY_HAND, NextStart),
         (
             "compact.at",
             Limits,
-            "At so many percent of the window a conversation is summed up by itself.",
+            "Auto-compact at this percentage of the context window.",
             |s| {
                 if s.compact_at > 0.0 { format!("{} %", s.compact_at) } else { "never".to_owned() }
             },
@@ -204,7 +190,7 @@ const ROWS: &[Row] = {
         (
             "limits.requests_per_turn",
             Limits,
-            "Requests to the model in one turn.",
+            "Maximum model requests per turn.",
             |s| s.limits.requests_per_turn.to_string(),
             BY_HAND,
             NextStart,
@@ -212,7 +198,7 @@ const ROWS: &[Row] = {
         (
             "limits.warn_cost",
             Limits,
-            "A request that may cost more US dollars is told before it is sent.",
+            "Warn before a request that may cost more (USD).",
             |s| format!("${:.2}", s.limits.warn_cost),
             BY_HAND,
             NextStart,
@@ -220,7 +206,7 @@ const ROWS: &[Row] = {
         (
             "limits.stall_seconds",
             Limits,
-            "Silence within an answer after which it is asked for again.",
+            "Retry a response after this much silence.",
             |s| format!("{} s", s.limits.stall.as_secs()),
             BY_HAND,
             NextStart,
@@ -228,7 +214,7 @@ const ROWS: &[Row] = {
         (
             "limits.first_byte_seconds",
             Limits,
-            "Silence before an answer after which you are told.",
+            "Show a notice after this much silence before a response.",
             |s| format!("{} s", s.limits.first_byte.as_secs()),
             BY_HAND,
             NextStart,
@@ -236,7 +222,7 @@ const ROWS: &[Row] = {
         (
             "undo.enabled",
             Files,
-            "What tools change in files can be undone.",
+            "Keep checkpoints so that file changes can be undone.",
             |s| s.undo.enabled.to_string(),
             SWITCH,
             NextStart,
@@ -244,7 +230,7 @@ const ROWS: &[Row] = {
         (
             "trash.days",
             Files,
-            "Days that deleted sessions stay in the trash.",
+            "Days to keep deleted sessions in the trash.",
             |s| s.inbox.trash_days.to_string(),
             BY_HAND,
             NextStart,
@@ -252,7 +238,7 @@ const ROWS: &[Row] = {
         (
             "store.fsync",
             Files,
-            "How often what was written is forced onto the disk.",
+            "How often writes are synced to disk.",
             |s| s.fsync.word().to_owned(),
             BY_HAND,
             NextStart,

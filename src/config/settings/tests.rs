@@ -147,29 +147,24 @@ x = 1
     assert_eq!(
         shown,
         [
-            (2, "`permissions.mode` is \"yolo\", but it has to be explore, ask or execute."),
-            (3, "`permissions.cycle` is 3, but it has to be a list of texts, each explore, ask or execute."),
-            (5, "There is no setting `limits.requests_per_trun`."),
-            (6, "`limits.requests_per_turn` is 0, but it has to be a whole number from 1 to 100000."),
-            (7, "`limits.stall_seconds` is \"much\", but it has to be a whole number from 1 to 86400."),
-            (10, "`ui.glyphs` is \"unicoed\", but it has to be \"auto\", \"unicode\" or \"ascii\"."),
-            (11, "`ui.theme` is \"\", but it has to be a text."),
-            (12, "There is no setting `ui.shiny`."),
-            (13, "[connections.a] has no `provider`, so it cannot be used."),
-            (15, "[connections.b] has no `base_url`, so it cannot be used."),
+            (2, "`permissions.mode` is \"yolo\"; expected explore, ask or execute."),
+            (3, "`permissions.cycle` is 3; expected a list of strings, each explore, ask or execute."),
+            (5, "Unknown setting `limits.requests_per_trun`."),
+            (6, "`limits.requests_per_turn` is 0; expected an integer from 1 to 100000."),
+            (7, "`limits.stall_seconds` is \"much\"; expected an integer from 1 to 86400."),
+            (10, "`ui.glyphs` is \"unicoed\"; expected \"auto\", \"unicode\" or \"ascii\"."),
+            (11, "`ui.theme` is \"\"; expected a text."),
+            (12, "Unknown setting `ui.shiny`."),
+            (13, "[connections.a] is missing `provider`."),
+            (15, "[connections.b] is missing `base_url`."),
             (
                 18,
-                "`connections.c.provider` is \"opnai\", but it has to be \"anthropic\", \"openai\", \
-                 \"openai-compatible\", \"gemini\", \"azure-openai\" or \"demo\"."
+                "`connections.c.provider` is \"opnai\"; expected \"anthropic\", \"openai\", \"openai-compatible\", \"gemini\", \"azure-openai\" or \"demo\"."
             ),
-            (19, "[connections.d] holds a key; keys do not belong into config.toml, and it was not read."),
-            (
-                24,
-                "`connections.e.base_url` is \"api.example\", but it has to be an address that begins with \
-                 http:// or https://."
-            ),
-            (26, "`store.fsync` is of type boolean, but it has to be \"always\", \"normal\" or \"off\"."),
-            (27, "There is no setting `colours`."),
+            (19, "[connections.d] contains a key; ignored, because keys don't belong in config.toml."),
+            (24, "`connections.e.base_url` is \"api.example\"; expected a URL starting with http:// or https://."),
+            (26, "`store.fsync` is of type boolean; expected \"always\", \"normal\" or \"off\"."),
+            (27, "Unknown setting `colours`."),
         ]
     );
     assert!(problems.iter().all(|p| !p.fix.is_empty() && p.path == Path::new("/c/config.toml")));
@@ -210,14 +205,14 @@ fn what_may_be_secret_is_not_repeated() {
     let lines: Vec<_> = problems.iter().map(|p| p.line.unwrap()).collect();
     assert_eq!(lines, [3, 4, 5, 6, 6]);
     assert!(problems.iter().all(|p| !p.to_string().contains("secret")), "{problems:?}");
-    assert!(problems[2].text.contains("name of a variable"), "{problems:?}");
+    assert!(problems[2].text.contains("name of an environment variable"), "{problems:?}");
 }
 
 #[test]
 fn a_syntax_error_has_its_line_and_spares_what_stands_before() {
     let (settings, problems) = parse("[ui]\nfps = 30\nglyphs = = \"ascii\"\n[store]\nfsync = \"off\"\n");
     assert!(!problems.is_empty() && problems.iter().all(|p| p.line == Some(3)), "{problems:?}");
-    assert!(problems[0].text.starts_with("This is not TOML"), "{problems:?}");
+    assert!(problems[0].text.starts_with("Not valid TOML"), "{problems:?}");
     assert_eq!((settings.ui.fps, settings.fsync), (30, Fsync::Off));
 }
 
@@ -318,13 +313,13 @@ fn the_status_line_is_made_of_known_parts() {
         (
             "[ui.status]\nleft = [\"mode\",\n  \"modle\"]\n",
             3,
-            "`ui.status.left` holds \"modle\", which is none of \"mode\", ",
+            "`ui.status.left` contains \"modle\"; expected \"mode\", ",
         ),
         ("[ui.status]\nright = [\"keys\", \"keys\"]\n", 2, "once"),
-        ("[ui.status]\nright = \"keys\"\n", 2, "`ui.status.right` is \"keys\", but it has to be a list of \"mode\", "),
-        ("[ui.status]\nright = [\"keys\", 3]\n", 2, "holds 3"),
-        ("[ui.status]\nmiddle = [\"keys\"]\n", 2, "There is no setting `ui.status.middle`."),
-        ("[ui]\nstatus = \"mode\"\n", 2, "`ui.status` has to be a table"),
+        ("[ui.status]\nright = \"keys\"\n", 2, "`ui.status.right` is \"keys\"; expected a list of \"mode\", "),
+        ("[ui.status]\nright = [\"keys\", 3]\n", 2, "contains 3"),
+        ("[ui.status]\nmiddle = [\"keys\"]\n", 2, "Unknown setting `ui.status.middle`."),
+        ("[ui]\nstatus = \"mode\"\n", 2, "`ui.status` must be a table"),
     ] {
         let (settings, problems) = parse(text);
         assert_eq!(problems.iter().map(|p| p.line).collect::<Vec<_>>(), [Some(line)], "{text}");

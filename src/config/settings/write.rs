@@ -13,21 +13,20 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 /// A sentence that says why nothing was written, and what to do.
 pub fn set(file: &Path, key: &str, value: &str) -> Result<(), String> {
     if !takes(key, value) {
-        return Err(format!("{key} does not take {value:?}."));
+        return Err(format!("invalid value for {key}: {value:?}."));
     }
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(format!("{} could not be read: {error}.", file.display())),
+        Err(error) => return Err(format!("can't read {}: {error}.", file.display())),
     };
     let text = changed(&text, key, value).map_err(|why| format!("{}: {why}.", file.display()))?;
-    put(file, &text).map_err(|error| format!("{} could not be written: {error}.", file.display()))
+    put(file, &text).map_err(|error| format!("can't write {}: {error}.", file.display()))
 }
 
 /// The text with `key` set.
 fn changed(text: &str, key: &str, value: &str) -> Result<String, String> {
-    let mut document: DocumentMut =
-        text.parse().map_err(|_| "it is not TOML as it is, so nothing was changed in it".to_owned())?;
+    let mut document: DocumentMut = text.parse().map_err(|_| "not valid TOML; nothing was changed".to_owned())?;
     let (tables, name) = match key.rsplit_once('.') {
         Some((tables, name)) => (tables.split('.').collect(), name),
         None => (Vec::new(), key),
@@ -39,7 +38,7 @@ fn changed(text: &str, key: &str, value: &str) -> Result<String, String> {
             table.insert(&own, Item::Table(Table::new()));
         }
         let inner = table.get_mut(&own).and_then(Item::as_table_like_mut);
-        table = inner.ok_or_else(|| format!("{part} is no table there"))?;
+        table = inner.ok_or_else(|| format!("{part} is not a table"))?;
     }
     let own = own_name(table, name);
     let mut new = match (value, value.parse::<i64>()) {
@@ -62,7 +61,7 @@ fn changed(text: &str, key: &str, value: &str) -> Result<String, String> {
     let (_, problems) = Settings::parse(Path::new(""), &out);
     let (_, before) = Settings::parse(Path::new(""), text);
     if problems.len() > before.len() {
-        return Err(format!("{key} could not be set there"));
+        return Err(format!("can't set {key} there"));
     }
     Ok(out)
 }

@@ -99,7 +99,7 @@ impl Format {
     #[must_use]
     pub fn head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> String {
         let title = clean_line(meta.shown_title()).trim().to_owned();
-        let facts = format!("session {} · begun {} · {}", meta.id, time(meta.created), meta.cwd.display());
+        let facts = format!("session {} · started {} · {}", meta.id, time(meta.created), meta.cwd.display());
         let facts = clean_line(&facts).into_owned();
         match self {
             Format::Markdown => format!("# {title}\n\n*{}*\n", markdown::plain(&facts)),

@@ -38,7 +38,7 @@ fn words(text: &str) -> Result<Vec<(usize, ExpressionToken)>, ExpressionError> {
             let len = run(&|c| c.is_ascii_digit() || c == '.');
             match rest[..len].parse() {
                 Ok(number) if !rest[..len].ends_with('.') => (len, ExpressionToken::Number(number)),
-                _ => return error(at, format!("{:?} is no number.", &rest[..len])),
+                _ => return error(at, format!("Not a number: {:?}.", &rest[..len])),
             }
         } else if first.is_ascii_alphabetic() || first == '_' || first == '$' {
             let len = run(&|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.'));
@@ -47,14 +47,14 @@ fn words(text: &str) -> Result<Vec<(usize, ExpressionToken)>, ExpressionError> {
             let (len, content) = quoted(rest, at)?;
             (len, ExpressionToken::Text(content))
         } else if first == '\'' {
-            return error(at, "Texts stand in double quotes: \"done\".");
+            return error(at, "Use double quotes for strings: \"done\".");
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             if sign == "=" {
-                return error(at, "Two values are compared with ==.");
+                return error(at, "Use == to compare.");
             }
             (sign.len(), ExpressionToken::Sign(sign))
         } else {
-            return error(at, format!("{first:?} is not understood here."));
+            return error(at, format!("Unexpected {first:?}."));
         };
         out.push((at, word));
         at += len;
@@ -72,14 +72,14 @@ fn quoted(rest: &str, at: usize) -> Result<(usize, String), ExpressionError> {
             '\\' => match chars.next() {
                 Some((_, c @ ('"' | '\\'))) => content.push(c),
                 Some((_, c)) => {
-                    return error(at + i, format!("\\{c} is not known in a text: there are \\\" and \\\\."));
+                    return error(at + i, format!("Unknown escape \\{c}: use \\\" or \\\\."));
                 }
                 None => break,
             },
             c => content.push(c),
         }
     }
-    error(at, "This text has no closing quote.")
+    error(at, "Missing closing quote.")
 }
 
 /// Reads a whole condition.
@@ -87,14 +87,14 @@ pub(super) fn parse(text: &str) -> Result<ExpressionNode, ExpressionError> {
     let words = words(text)?;
     let mut reader = ExpressionParser { words: &words, next: 0, end: text.len(), nested: 0 };
     if words.is_empty() {
-        return error(0, "The condition is empty. An example: hasUnread == true");
+        return error(0, "Empty condition. Example: hasUnread == true");
     }
     let part = reader.or()?;
     if let Some((at, word)) = reader.words.get(reader.next) {
-        return error(*at, format!("{} is too much here: and, or or an operator is missing before it.", shown(word)));
+        return error(*at, format!("Unexpected {}: missing an operator, `and` or `or` before it.", shown(word)));
     }
     if part.kind == ExpressionType::List {
-        return error(part.at, "A list alone is no condition: use contains(labels, \"bug\").");
+        return error(part.at, "A list is not a condition: use contains(labels, \"bug\").");
     }
     Ok(part.node)
 }
@@ -120,7 +120,7 @@ impl ExpressionPart {
         if self.kind == kind {
             return Ok(());
         }
-        error(self.at, format!("{by} needs {}, and this is {}.", kind.words(), self.kind.words()))
+        error(self.at, format!("{by} expects {}, found {}.", kind.words(), self.kind.words()))
     }
 }
 
@@ -157,12 +157,12 @@ impl ExpressionParser<'_> {
         if self.take(")") {
             return Ok(());
         }
-        error(self.at(), format!("A closing parenthesis is missing for the one at byte {opened}."))
+        error(self.at(), format!("Missing `)` for the `(` at byte {opened}."))
     }
 
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Read) -> Read {
         if self.nested >= NESTED {
-            return error(self.at(), "This is nested too deep.");
+            return error(self.at(), "Nested too deep.");
         }
         self.nested += 1;
         let part = read(self);
@@ -234,7 +234,7 @@ impl ExpressionParser<'_> {
             let part = self.equality()?;
             part.needs(ExpressionType::List, "in")?;
             if !matches!(one.kind, ExpressionType::Text | ExpressionType::List) {
-                return error(one.at, format!("A list holds texts, and this is {}.", one.kind.words()));
+                return error(one.at, format!("Lists contain strings, found {}.", one.kind.words()));
             }
             return Ok(vec![part.node]);
         }
@@ -243,7 +243,7 @@ impl ExpressionParser<'_> {
             let part = self.deeper(Self::or)?;
             let fits = part.kind == one.kind || (one.kind == ExpressionType::List && part.kind == ExpressionType::Text);
             if !fits && part.kind != ExpressionType::List {
-                let text = format!("This is {}, and what is looked for is {}.", part.kind.words(), one.kind.words());
+                let text = format!("Can't search {} for {}.", part.kind.words(), one.kind.words());
                 return error(part.at, text);
             }
             nodes.push(part.node);
@@ -270,11 +270,10 @@ impl ExpressionParser<'_> {
             self.next += 1;
             let part = self.order()?;
             if kind == ExpressionType::List || part.kind == ExpressionType::List {
-                return error(here, "A list is not compared: use contains(labels, \"bug\").");
+                return error(here, "Lists can't be compared: use contains(labels, \"bug\").");
             }
             if kind != part.kind {
-                let text =
-                    format!("This compares {} with {}, which are never the same.", kind.words(), part.kind.words());
+                let text = format!("Comparing {} with {} is always false.", kind.words(), part.kind.words());
                 return error(here, text);
             }
             rest.push((equality, part.node));
@@ -360,7 +359,7 @@ impl ExpressionParser<'_> {
     fn single(&mut self) -> Read {
         let at = self.at();
         let Some((_, word)) = self.words.get(self.next) else {
-            return error(at, "Something is missing at the end.");
+            return error(at, "Unexpected end.");
         };
         self.next += 1;
         let part = |node, kind| Ok(ExpressionPart { node, kind, at });
@@ -372,9 +371,9 @@ impl ExpressionParser<'_> {
                 self.close(at)?;
                 Ok(inner)
             }
-            ExpressionToken::Sign(sign) => error(at, format!("{sign} stands where a value is needed.")),
+            ExpressionToken::Sign(sign) => error(at, format!("Expected a value, found {sign}.")),
             ExpressionToken::Name(name) if KEYWORDS.contains(&name.as_str()) => {
-                error(at, format!("{name} stands where a value is needed."))
+                error(at, format!("Expected a value, found {name}."))
             }
             ExpressionToken::Name(name) if self.peek(0) == "(" => self.call(name, at),
             ExpressionToken::Name(name) if name == "true" || name == "false" => {
@@ -412,7 +411,7 @@ impl ExpressionParser<'_> {
             }
             (Function::StartsWith, [ExpressionType::Text, ExpressionType::Text]) => ExpressionType::Bool,
             (Function::Lower, [ExpressionType::Text]) => ExpressionType::Text,
-            _ => return error(at, format!("{name} cannot be used like this; it is written {usage}.")),
+            _ => return error(at, format!("Wrong use of {name}: write {usage}.")),
         };
         let nodes = inputs.into_iter().map(|input| input.node).collect();
         Ok(ExpressionPart { node: ExpressionNode::Call(*function, nodes), kind, at })
@@ -421,10 +420,10 @@ impl ExpressionParser<'_> {
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
-        Some(near) => format!("There is no {what} {name}. Did you mean {near}?"),
+        Some(near) => format!("No {what} {name}. Did you mean {near}?"),
         None => {
             let some: Vec<&str> = known.iter().copied().filter(|known| !known.contains('.')).collect();
-            format!("There is no {what} {name}. There are: {}.", some.join(", "))
+            format!("No {what} {name}. Available: {}.", some.join(", "))
         }
     }
 }

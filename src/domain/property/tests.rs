@@ -90,7 +90,7 @@ fn values_are_shown_and_checked_by_their_type() {
         assert_eq!(all.shown_label(entry), shown, "{entry}");
         assert_eq!(all.check_label(entry).is_ok(), fits, "{entry}");
     }
-    assert_eq!(all.check_label("bgu"), Err("There is no label \"bgu\". Did you mean \"bug\"?".into()));
+    assert_eq!(all.check_label("bgu"), Err("No label \"bgu\". Did you mean \"bug\"?".into()));
 }
 
 #[test]

@@ -41,8 +41,7 @@ pub(super) fn query(text: &str) -> Result<Query, QueryError> {
                     && !words.contains(&word)
                 {
                     if words.len() == WORDS {
-                        let text =
-                            format!("A query has at most {WORDS} words. Quote a sentence to find it as a whole.");
+                        let text = format!("Too many words (limit {WORDS}). Quote a phrase to search for it exactly.");
                         return Err(QueryError { at: part.at, text });
                     }
                     words.push(word);
@@ -127,11 +126,11 @@ fn filter(query: &mut Query, key: &str, part: &QueryPart) -> Result<(), QueryErr
         let known = FILTERS.map(|name| format!("{name}:")).join(" ");
         let meant = meant(key).unwrap_or_default();
         return error(format!(
-            "There is no filter {key}:. Did you mean {meant}:? Quote it to search for the text itself. The filters are {known}"
+            "No filter {key}:. Did you mean {meant}:? Quote it to search for the text. Filters: {known}"
         ));
     }
     let Some(word) = QueryWord::new(&part.value).filter(|_| !part.value.trim().is_empty()) else {
-        return error(format!("{key}: needs a value right behind the colon, such as {}.", example(key)));
+        return error(format!("{key}: needs a value after the colon, such as {}.", example(key)));
     };
     let named = NamedFilter { name: part.value.trim().to_owned(), word, at: part.at, not: part.not };
     match key {
@@ -146,21 +145,20 @@ fn filter(query: &mut Query, key: &str, part: &QueryPart) -> Result<(), QueryErr
                 "assistant" | "model" => HitIn::Assistant,
                 "tool" | "tools" => HitIn::Tool,
                 other => {
-                    return error(format!(
-                        "in:{other} is no place. There are in:title, in:user, in:assistant and in:tool."
-                    ));
+                    return error(format!("No scope in:{other}. Use in:title, in:user, in:assistant or in:tool."));
                 }
             };
             if part.not { query.not_places.push(place) } else { query.places.push(place) }
         }
         _ if part.not => {
             let other = if key == "after" { "before" } else { "after" };
-            return error(format!("-{key}: means {other}:, so write {other}:{}.", part.value));
+            return error(format!("Use {other}:{} instead of -{key}:.", part.value));
         }
         _ => {
             let Some(when) = When::parse(&part.value) else {
                 return error(format!(
-                    "{key}:{} is no date. Write it as 2026-11-01, 2026-11, today, yesterday, or a span back from now: 12h, 7d, 2w, 3m, 1y.",
+                    "Invalid date {key}:{}. Use 2026-11-01, 2026-11, today, yesterday, or a time span: 12h, 7d, 2w, \
+                     3m, 1y.",
                     part.value
                 ));
             };

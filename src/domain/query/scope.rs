@@ -111,7 +111,6 @@ fn gather<'a>(
 
 fn unknown<'a>(kind: &str, named: &NamedFilter, known: impl Iterator<Item = &'a str>) -> QueryError {
     let known: Vec<&str> = known.collect();
-    let there =
-        if known.is_empty() { "There is none yet.".to_owned() } else { format!("There are {}.", known.join(", ")) };
-    QueryError { at: named.at, text: format!("There is no {kind} {:?}. {there}", named.name) }
+    let there = if known.is_empty() { "None defined.".to_owned() } else { format!("Available: {}.", known.join(", ")) };
+    QueryError { at: named.at, text: format!("No {kind} {:?}. {there}", named.name) }
 }

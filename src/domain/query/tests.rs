@@ -76,10 +76,10 @@ fn what_is_wrong_is_told_with_its_place() {
         ("äö afer:7d", 5, "Did you mean after:"),
         ("status:", 0, "status: needs a value"),
         ("a  label:\"\"", 3, "label: needs a value"),
-        ("in:nowhere", 0, "in:title, in:user, in:assistant and in:tool"),
-        ("x after:soon", 2, "after:soon is no date"),
-        ("before:2026-13-01", 0, "is no date"),
-        ("-after:7d", 0, "write before:7d"),
+        ("in:nowhere", 0, "in:title, in:user, in:assistant or in:tool"),
+        ("x after:soon", 2, "Invalid date after:soon"),
+        ("before:2026-13-01", 0, "Invalid date"),
+        ("-after:7d", 0, "Use before:7d"),
     ] {
         let error = Query::parse(text).unwrap_err();
         assert_eq!(error.at, at, "{text}");
@@ -252,7 +252,7 @@ fn sessions_are_taken_by_status_and_label() {
         let seen: Vec<&str> = sessions.iter().filter(|meta| scope.takes(meta)).map(|meta| meta.id.as_str()).collect();
         assert_eq!(seen.concat(), taken, "{text}");
     }
-    for (text, part) in [("x status:don", "There are todo, in-progress."), ("x label:bgu", "bug, ui, mouse, prio")] {
+    for (text, part) in [("x status:don", "Available: todo, in-progress."), ("x label:bgu", "bug, ui, mouse, prio")] {
         let error = Scope::new(&parsed(text), &properties(), &sessions, At(0), &TimeZone::UTC).unwrap_err();
         assert_eq!(error.at, 2);
         assert!(error.text.contains(part), "{error}");

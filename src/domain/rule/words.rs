@@ -28,7 +28,7 @@ fn split(line: &str) -> Result<Vec<String>, String> {
                 let word = word.get_or_insert_default();
                 loop {
                     match chars.next() {
-                        None => return Err(format!("the quote {c} has no end")),
+                        None => return Err(format!("unclosed quote {c}")),
                         Some(end) if end == c => break,
                         Some('\\') if c == '"' => word.extend(chars.next()),
                         Some(other) => word.push(other),
@@ -36,7 +36,7 @@ fn split(line: &str) -> Result<Vec<String>, String> {
                 }
             }
             '\\' => match chars.next() {
-                None => return Err("the \\ at the end stands before nothing".to_owned()),
+                None => return Err("trailing \\".to_owned()),
                 Some(next) => word.get_or_insert_default().push(next),
             },
             c => word.get_or_insert_default().push(c),
@@ -58,9 +58,9 @@ impl Rule {
         if let Some(same) = offered.iter().find(|rule| split(&rule.in_words()).is_ok_and(|of_rule| of_rule == words)) {
             return Ok(same.clone());
         }
-        let Some((first, rest)) = words.split_first() else { return Err("the line is empty".to_owned()) };
+        let Some((first, rest)) = words.split_first() else { return Err("empty line".to_owned()) };
         if line.trim_start().starts_with(super::READS) {
-            return Err(format!("`{}` goes with the program that was offered, as it stands", super::READS));
+            return Err(format!("`{}` only applies to the suggested program, unchanged", super::READS));
         }
         let of_tool = offered.iter().find(|rule| rule.program.is_none() && rule.tool == *first);
         let rule = match (of_tool, offered.iter().find(|rule| rule.program.is_some())) {
@@ -68,7 +68,7 @@ impl Rule {
             (None, Some(like)) => of_program(like, first, rest)?,
             (None, None) => {
                 let tools: Vec<&str> = offered.iter().map(|rule| rule.tool.as_str()).collect();
-                return Err(format!("a rule begins with {} here", tools.join(" or ")));
+                return Err(format!("a rule must start with {} here", tools.join(" or ")));
             }
         };
         match rule.fault() {
@@ -81,7 +81,7 @@ impl Rule {
 /// A rule for a command: its program, then its arguments.
 fn of_program(like: &Rule, program: &str, args: &[String]) -> Result<Rule, String> {
     if program.is_empty() || program.contains(|c: char| c.is_whitespace() || matches!(c, '*' | '=')) {
-        return Err(format!("{} is not the name of a program; a program is named in full", quoted(program)));
+        return Err(format!("not a program name: {}; use the full name", quoted(program)));
     }
     // A line in words of the user's own asks for none of the credentials that were offered with another rule.
     let own = Rule { note: like.note.clone(), ..Rule::allow(&like.tool) };
@@ -92,7 +92,7 @@ fn of_program(like: &Rule, program: &str, args: &[String]) -> Result<Rule, Strin
 fn of_place(like: &Rule, rest: &[String]) -> Result<Rule, String> {
     let one = |what: &str| match rest {
         [one] => Ok(one.clone()),
-        _ => Err(format!("{} takes one {what}, in quotes if it has blanks", like.tool)),
+        _ => Err(format!("{} takes one {what}, quoted if it contains spaces", like.tool)),
     };
     if like.path.is_some() {
         let path = one("path")?;
@@ -101,11 +101,11 @@ fn of_place(like: &Rule, rest: &[String]) -> Result<Rule, String> {
     if like.host.is_some() {
         let host = one("host")?;
         if host.is_empty() || host.contains(['/', '*', '@']) {
-            return Err(format!("{} is no host: write its name alone", quoted(&host)));
+            return Err(format!("not a host name: {}", quoted(&host)));
         }
         return Ok(Rule { host: Some(host), ..like.clone() });
     }
-    if rest.is_empty() { Ok(like.clone()) } else { Err(format!("nothing can follow {} here", like.tool)) }
+    if rest.is_empty() { Ok(like.clone()) } else { Err(format!("unexpected text after {}", like.tool)) }
 }
 
 #[cfg(test)]
@@ -144,18 +144,18 @@ mod tests {
         let offered = [bash("git", &["commit", "-m", "*"]), edit("./**")];
         for (line, says) in [
             ("", "empty"),
-            ("git * commit", "last place"),
-            ("git add src/*", "no pattern"),
-            ("git commit --author=*", "no pattern"),
-            ("g* commit", "not the name of a program"),
-            ("A=1 make", "not the name of a program"),
-            ("git commit 'open", "no end"),
-            ("git \\", "before nothing"),
+            ("git * commit", "must be last"),
+            ("git add src/*", "nvalid"),
+            ("git commit --author=*", "nvalid"),
+            ("g* commit", "not a program name"),
+            ("A=1 make", "not a program name"),
+            ("git commit 'open", "unclosed quote"),
+            ("git \\", "trailing"),
             ("edit", "one path"),
             ("edit ./a ./b", "one path"),
-            ("edit ./../x/**", "is no pattern"),
-            ("edit src/**", "is no pattern"),
-            ("edit ./*.rs", "is no pattern"),
+            ("edit ./../x/**", "nvalid"),
+            ("edit src/**", "nvalid"),
+            ("edit ./*.rs", "nvalid"),
         ] {
             let error = Rule::parse_words(line, &offered).unwrap_err();
             assert!(error.contains(says), "{line}: {error}");

@@ -211,7 +211,7 @@ mod tests {
             ("a tree of git", b"0\x82\x01\x00tree".to_vec()),
             ("digits", b"0123456789".to_vec()),
             ("nothing", Vec::new()),
-            ("cut off", b"\x30\x82".to_vec()),
+            ("interrupted", b"\x30\x82".to_vec()),
         ] {
             assert!(!secret("x.bin", &bytes), "{what}");
         }

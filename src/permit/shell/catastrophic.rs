@@ -20,7 +20,7 @@ pub(super) fn find(line: &str) -> Option<String> {
 
 fn in_line(line: &str, depth: usize) -> Option<String> {
     let pieces = loose::split(line);
-    let too_deep = || Some("it is nested too deep to look through".to_owned());
+    let too_deep = || Some("nested too deep to check".to_owned());
     if pieces.too_deep || depth == 0 {
         return too_deep();
     }
@@ -51,7 +51,7 @@ fn in_line(line: &str, depth: usize) -> Option<String> {
             if let Some(target) = arguments.iter().find(here).filter(|_| moved) {
                 let there: Vec<&str> = arguments.iter().map(|word| if word == target { "/" } else { *word }).collect();
                 if destroys(base_name(program), &there, None).is_some() {
-                    return Some(format!("it removes or changes `{target}` after going to a home or a system folder"));
+                    return Some(format!("it removes or changes `{target}` in a home or system folder"));
                 }
             }
             // `$(echo rm) -rf /`
@@ -62,7 +62,7 @@ fn in_line(line: &str, depth: usize) -> Option<String> {
                 && arguments.iter().any(as_rm)
                 && let Some(what) = destroys("rm", &arguments, fed)
             {
-                return Some(format!("what runs is only known when it runs, and may be `rm`: {what}"));
+                return Some(format!("the program is only known at run time and may be `rm`: {what}"));
             }
             if is_interpreter(base_name(program))
                 && let Some(what) = arguments.iter().find_map(|text| in_script(text, depth))
@@ -249,13 +249,11 @@ fn destroys(program: &str, arguments: &[&str], fed: Option<&str>) -> Option<Stri
                 |target: &str| target.trim_end_matches(['/', '*', '.']).is_empty() && target.starts_with('/');
             grave()
                 .filter(|target| removes && (!narrowed || everywhere(target)))
-                .map(|target| format!("it removes what lies below {target}"))
+                .map(|target| format!("it removes everything in {target}"))
         }
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "gchmod" | "gchown" => {
             let recursive = letter('R') || has("--recursive");
-            grave()
-                .filter(|_| recursive)
-                .map(|target| format!("it changes the permissions of everything below {target}"))
+            grave().filter(|_| recursive).map(|target| format!("it changes permissions of everything in {target}"))
         }
         "dd" | "gdd" | "dcfldd" => arguments
             .iter()
@@ -288,7 +286,7 @@ fn destroys(program: &str, arguments: &[&str], fed: Option<&str>) -> Option<Stri
         "kill" => arguments
             .split_first()
             .filter(|(_, rest)| rest.contains(&"-1"))
-            .map(|_| "it ends every process that can be ended".to_owned()),
+            .map(|_| "it kills every process it can".to_owned()),
         "git" => push(arguments),
         _ => None,
     }

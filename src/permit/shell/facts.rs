@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A secret and the network in one line.
 const SENDS_SECRET: &str = "may send what looks like a secret";
 /// A redirection to a protected path.
-const CHANGES_PROTECTED: &str = "changes what configures or runs code";
+const CHANGES_PROTECTED: &str = "changes files that configure or run code";
 /// Said of a part alone: of a line its reasons say it.
 pub(in crate::permit) const NAMES_SECRET: &str = "names what looks like a secret";
 
@@ -22,10 +22,10 @@ const WORST_FIRST: &[&str] = &[
     NAMES_SECRET,
     "publishes",
     "deletes",
-    "may drop changes that are not committed",
-    "stays after the session",
+    "may discard uncommitted changes",
+    "outlives the session",
     "outside the working directory",
-    "overwrites or adds to a file",
+    "overwrites or appends to a file",
     "changes permissions",
     "ends processes",
     "network",
@@ -103,7 +103,7 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
                 if !operator.contains('>') || to_descriptor || path.starts_with("/dev") && !paths::is_secret(&path) {
                     continue;
                 }
-                risks.insert("overwrites or adds to a file");
+                risks.insert("overwrites or appends to a file");
                 if paths::is_protected_for_commands(&path) {
                     risks.insert(CHANGES_PROTECTED);
                 }
@@ -183,11 +183,11 @@ fn risk(name: &str, next: &[String]) -> Vec<&'static str> {
         "curl" | "wget" | "ssh" | "scp" | "sftp" | "rsync" | "nc" | "ncat" | "telnet" | "ftp" | "ping" | "dig"
         | "host" | "nslookup" | "http" | "aws" | "gcloud" | "az" | "kubectl" | "gh" => out.push("network"),
         "eval" | "exec" | "source" => out.push("runs text as commands"),
-        "crontab" | "systemctl" | "launchctl" | "at" => out.push("stays after the session"),
+        "crontab" | "systemctl" | "launchctl" | "at" => out.push("outlives the session"),
         "git" => match first {
             "push" | "pull" | "fetch" | "clone" | "ls-remote" => out.push("network"),
             "clean" => out.push("deletes"),
-            "reset" | "checkout" | "restore" | "rebase" => out.push("may drop changes that are not committed"),
+            "reset" | "checkout" | "restore" | "rebase" => out.push("may discard uncommitted changes"),
             _ => {}
         },
         "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "uv" | "cargo" | "gem" | "go" | "brew" | "apt" | "apt-get"

@@ -38,14 +38,14 @@ pub(super) fn read_only(arguments: &[ShellWord]) -> Result<FindEffects, String> 
     {
         // What is found begins like this, and is handed to programs that may take an `@` for something else.
         if word.text == "-" || word.text.starts_with(|c: char| !(c.is_alphanumeric() || "./~_".contains(c))) {
-            return Err(format!("`find {}` is not known to only read", word.text));
+            return Err(format!("`find {}` is not known to be read-only", word.text));
         }
         out.paths.push(word.text.clone());
     }
     while let Some(word) = rest.next() {
         let Some(text) = word.known() else {
             return Err(format!(
-                "`{}` in the expression of `find` is only known when it runs: put it in quotes",
+                "`{}` in the expression of `find` is only known at run time: put it in quotes",
                 word.text
             ));
         };
@@ -56,18 +56,18 @@ pub(super) fn read_only(arguments: &[ShellWord]) -> Result<FindEffects, String> 
             let value = rest
                 .next()
                 .and_then(ShellWord::known)
-                .ok_or_else(|| format!("what follows `find {text}` is only known when it runs: put it in quotes"))?;
+                .ok_or_else(|| format!("what follows `find {text}` is only known at run time: put it in quotes"))?;
             if has(FILES, text) {
                 out.paths.push(value.to_owned());
             }
             continue;
         }
         if text != "-exec" {
-            return Err(format!("`find {text}` is not known to only read"));
+            return Err(format!("`find {text}` is not known to be read-only"));
         }
         let mut command: Vec<ShellWord> = Vec::new();
         loop {
-            let Some(word) = rest.next() else { return Err("`find -exec` has no end".to_owned()) };
+            let Some(word) = rest.next() else { return Err("unclosed `find -exec`".to_owned()) };
             let end = word.known() == Some(";")
                 || word.known() == Some("+") && command.last().is_some_and(|last| last.opens == Opens::Found);
             if end {
@@ -77,7 +77,7 @@ pub(super) fn read_only(arguments: &[ShellWord]) -> Result<FindEffects, String> 
             if word.text == "{}" && word.opens == Opens::Literal {
                 word.opens = Opens::Found;
             } else if word.text.contains("{}") {
-                word.opens = Opens::Unknown("`{}` inside a word is only known when it runs".to_owned());
+                word.opens = Opens::Unknown("`{}` inside a word is only known at run time".to_owned());
             }
             command.push(word);
         }

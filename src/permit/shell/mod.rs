@@ -146,9 +146,9 @@ pub fn danger(command: &str) -> Option<String> {
 #[must_use]
 pub fn judge(command: &str, profile: ReadOnlyProfile) -> Judgement {
     let mut walk = if command.chars().nth(LONGEST).is_some() {
-        Walk::refused(format!("it is longer than {LONGEST} characters"))
+        Walk::refused(format!("longer than {LONGEST} characters"))
     } else if let Some(c) = command.chars().find(|c| is_odd(*c)) {
-        Walk::refused(format!("it holds the character U+{:04X}, which is not to be seen", u32::from(c)))
+        Walk::refused(format!("contains the invisible character U+{:04X}", u32::from(c)))
     } else {
         Walk::of(command, profile)
     };

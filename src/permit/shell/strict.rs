@@ -43,14 +43,14 @@ pub(super) fn parse(line: &str) -> Result<Vec<StrictCommand>, String> {
                 let joins = match c {
                     '|' => {
                         if rest.peek() == Some(&'&') {
-                            return Err("`|&` is not understood".to_owned());
+                            return Err("`|&` is not supported".to_owned());
                         }
                         let _ = rest.next_if_eq(&'|');
                         true
                     }
                     '&' => {
                         if rest.next_if_eq(&'&').is_none() {
-                            return Err("a single `&` runs something in the background".to_owned());
+                            return Err("`&` runs in the background".to_owned());
                         }
                         true
                     }
@@ -59,7 +59,7 @@ pub(super) fn parse(line: &str) -> Result<Vec<StrictCommand>, String> {
                 if simple.words.is_empty() {
                     // Blank lines are nothing; any other missing command is odd.
                     if c != '\n' {
-                        return Err(format!("there is no command before `{c}`"));
+                        return Err(format!("no command before `{c}`"));
                     }
                     continue;
                 }
@@ -94,9 +94,9 @@ pub(super) fn parse(line: &str) -> Result<Vec<StrictCommand>, String> {
     if !simple.words.is_empty() {
         commands.push(simple);
     } else if owed {
-        return Err("a command is missing at the end".to_owned());
+        return Err("missing command at the end".to_owned());
     }
-    if commands.is_empty() { Err("there is no command in it".to_owned()) } else { Ok(commands) }
+    if commands.is_empty() { Err("no command".to_owned()) } else { Ok(commands) }
 }
 
 fn is_plain(c: char) -> bool {
@@ -154,17 +154,17 @@ fn quoted(quote: char, rest: &mut Peekable<Chars<'_>>) -> Result<String, String>
             c => text.push(c),
         }
     }
-    Err("a quote is not closed".to_owned())
+    Err("unclosed quote".to_owned())
 }
 
 fn refused(c: char) -> String {
     match c {
-        '$' | '`' => format!("`{c}` expands to something that is only known when it runs"),
+        '$' | '`' => format!("`{c}` expands to something that is only known at run time"),
         '<' | '>' => format!("`{c}` redirects"),
         '(' | ')' | '{' | '}' => format!("`{c}` groups or expands commands"),
-        '*' | '?' | '[' | '~' => format!("`{c}` expands to names that are only known when it runs"),
-        '\\' => "backslashes are not followed: put the word in single quotes".to_owned(),
-        c if c.is_ascii_graphic() => format!("`{c}` is not understood outside single quotes"),
-        c => format!("the character U+{:04X} is not understood outside quotes", u32::from(c)),
+        '*' | '?' | '[' | '~' => format!("`{c}` expands to names that are only known at run time"),
+        '\\' => "backslashes are not supported: use single quotes".to_owned(),
+        c if c.is_ascii_graphic() => format!("`{c}` is not supported outside single quotes"),
+        c => format!("the character U+{:04X} is not supported outside quotes", u32::from(c)),
     }
 }

@@ -68,9 +68,9 @@ pub(super) fn parse(line: &str) -> Result<Vec<SyntaxNode>, String> {
         return Err(reader.peek().map_or_else(String::new, refused));
     }
     if !reader.docs.is_empty() {
-        return Err("a here-document has no end".to_owned());
+        return Err("unclosed here-document".to_owned());
     }
-    if count == 0 { Err("there is no command in it".to_owned()) } else { Ok(reader.out) }
+    if count == 0 { Err("no command".to_owned()) } else { Ok(reader.out) }
 }
 
 struct SyntaxReader<'a> {
@@ -144,7 +144,7 @@ impl SyntaxReader<'_> {
             loop {
                 let rest = self.rest();
                 if rest.is_empty() {
-                    return Err("a here-document has no end".to_owned());
+                    return Err("unclosed here-document".to_owned());
                 }
                 let (text, step) = rest.split_once('\n').map_or((rest, rest.len()), |(text, _)| (text, text.len() + 1));
                 let bare = if doc.tabs { text.trim_start_matches('\t') } else { text };
@@ -171,7 +171,7 @@ impl SyntaxReader<'_> {
 
     fn expect(&mut self, word: &'static str) -> Result<(), String> {
         self.blank_lines()?;
-        if self.reserved() == Some(word) && self.eat(word) { Ok(()) } else { Err(format!("`{word}` is missing")) }
+        if self.reserved() == Some(word) && self.eat(word) { Ok(()) } else { Err(format!("missing `{word}`")) }
     }
 
     /// Commands up to one of the words, `)`, `;;` or the end. How many there are.
@@ -192,7 +192,7 @@ impl SyntaxReader<'_> {
                 Some('\n') => self.end_line()?,
                 Some(';') if self.rest().starts_with(";;") => return Ok(count),
                 Some(';') => self.at += 1,
-                Some('&') => return Err("a single `&` runs something in the background".to_owned()),
+                Some('&') => return Err("`&` runs in the background".to_owned()),
                 Some(c) => return Err(refused(c)),
             }
         }
@@ -229,7 +229,7 @@ impl SyntaxReader<'_> {
     fn command(&mut self) -> Result<(), String> {
         self.blanks();
         if self.depth >= DEEPEST {
-            return Err("it is nested too deep".to_owned());
+            return Err("nested too deep".to_owned());
         }
         self.depth += 1;
         let compound = self.compound()?;
@@ -253,18 +253,18 @@ impl SyntaxReader<'_> {
 
     /// Commands that must be there.
     fn body(&mut self, until: &[&str]) -> Result<(), String> {
-        if self.list(until)? == 0 { Err("a command is missing".to_owned()) } else { Ok(()) }
+        if self.list(until)? == 0 { Err("missing command".to_owned()) } else { Ok(()) }
     }
 
     /// A compound command. False when none stands here.
     fn compound(&mut self) -> Result<bool, String> {
         if self.peek() == Some('(') {
             if self.rest().starts_with("((") {
-                return Err("arithmetic is not understood".to_owned());
+                return Err("arithmetic is not supported".to_owned());
             }
             self.at += 1;
             self.body(&[])?;
-            return if self.eat(")") { Ok(true) } else { Err("`)` is missing".to_owned()) };
+            return if self.eat(")") { Ok(true) } else { Err("missing `)`".to_owned()) };
         }
         let Some(word) = self.reserved() else { return Ok(false) };
         match word {
@@ -308,7 +308,7 @@ impl SyntaxReader<'_> {
             "for" => self.for_loop()?,
             "case" => self.case()?,
             "[[" => self.condition()?,
-            other => return Err(format!("`{other}` is not understood here")),
+            other => return Err(format!("`{other}` is not supported here")),
         }
         Ok(true)
     }
@@ -331,7 +331,7 @@ impl SyntaxReader<'_> {
                 }
                 Some('\n') => break,
                 Some(c) if !"&|<>()#".contains(c) => values.push(self.word()?),
-                _ => return Err("a loop is not understood".to_owned()),
+                _ => return Err("a loop is not supported".to_owned()),
             }
         }
         self.expect("do")?;
@@ -365,15 +365,15 @@ impl SyntaxReader<'_> {
                 }
             }
             if !self.eat(")") {
-                return Err("`)` is missing in `case`".to_owned());
+                return Err("missing `)` in `case`".to_owned());
             }
             self.list(&["esac"])?;
             self.blank_lines()?;
             if self.rest().starts_with(";;&") {
-                return Err("`;;&` is not understood".to_owned());
+                return Err("`;;&` is not supported".to_owned());
             }
             if !self.eat(";;") && self.reserved() != Some("esac") {
-                return Err("`;;` is missing in `case`".to_owned());
+                return Err("missing `;;` in `case`".to_owned());
             }
         }
         self.out.insert(compared, SyntaxNode::Case(words));
@@ -406,7 +406,7 @@ impl SyntaxReader<'_> {
     fn word(&mut self) -> Result<ShellWord, String> {
         let (word, end) = word::read(self.line, self.at)?;
         if end == self.at {
-            return Err(self.peek().map_or_else(|| "a word is missing".to_owned(), refused));
+            return Err(self.peek().map_or_else(|| "missing word".to_owned(), refused));
         }
         self.at = end;
         Ok(word)
@@ -424,7 +424,7 @@ impl SyntaxReader<'_> {
             match self.peek() {
                 None | Some('\n' | ';' | '&' | '|' | ')') => break,
                 Some('#') => break,
-                Some('(') => return Err("`(` defines a function or is not understood".to_owned()),
+                Some('(') => return Err("`(` defines a function or is not supported".to_owned()),
                 Some(_) => {}
             }
             let raw_at = self.at;
@@ -441,8 +441,8 @@ impl SyntaxReader<'_> {
         }
         if simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty() {
             return Err(self.peek().map_or_else(
-                || "a command is missing".to_owned(),
-                |c| format!("there is no command before `{}`", c.escape_debug()),
+                || "missing command".to_owned(),
+                |c| format!("no command before `{}`", c.escape_debug()),
             ));
         }
         self.out.push(SyntaxNode::Simple(simple));
@@ -473,7 +473,7 @@ impl SyntaxReader<'_> {
             "<<<" => Redirect::Text(Some(target)),
             "<<" | "<<-" => {
                 if target.opens != Opens::Literal || target.text.is_empty() || target.text.contains('\n') {
-                    return Err("the end word of a here-document is not understood".to_owned());
+                    return Err("the end word of a here-document is not supported".to_owned());
                 }
                 let raw = self.line.get(target.at.clone()).unwrap_or_default();
                 let quoted = raw.contains(['\'', '"', '\\']);

@@ -270,7 +270,7 @@ fn tricks_are_not_read_only() {
 #[test]
 fn refusals_say_what_was_not_understood() {
     for (command, part) in [
-        ("cargo test", "`cargo` is not on the list of commands that only read"),
+        ("cargo test", "`cargo` is not a known read-only command"),
         ("ls > x", "redirects"),
         ("ls $X", "expands"),
         ("grep -r x .", "the grep tool searches folders"),
@@ -278,7 +278,7 @@ fn refusals_say_what_was_not_understood() {
         ("ls 2> x", "redirects"),
         ("cat <<< x", "redirects"),
         ("cat <(ls)", "redirects"),
-        ("[ -f x", "no end"),
+        ("[ -f x", "unclosed"),
         ("ls >&$X", "redirects"),
         ("ls 2>&10", "redirects"),
         ("> /dev/null", "redirects"),

@@ -68,7 +68,7 @@ const TOKENS: &[&str] = &[
 /// # Errors
 /// The point on which the two parses disagree.
 pub(super) fn confirm(line: &str, nodes: &[SyntaxNode]) -> Result<(), String> {
-    let differ = || "the two readings of the line differ, so it is not understood".to_owned();
+    let differ = || "ambiguous: two parsers read the line differently".to_owned();
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).map_err(|_| differ())?;
     let tree = parser.parse(line, None).ok_or_else(differ)?;
@@ -90,7 +90,7 @@ fn walk(cursor: &mut TreeCursor<'_>, commands: &mut Vec<Vec<Range<usize>>>) -> R
         let node = cursor.node();
         let known = if node.is_named() { KINDS } else { TOKENS };
         if node.is_missing() || node.is_error() || !known.contains(&node.kind()) {
-            return Err(format!("`{}` is not understood", node.kind().escape_debug()));
+            return Err(format!("`{}` is not supported", node.kind().escape_debug()));
         }
         if node.kind() == "command" {
             commands.push(words(node));

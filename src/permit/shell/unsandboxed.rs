@@ -245,9 +245,9 @@ pub(super) fn names() -> Vec<&'static str> {
 /// # Errors
 /// The program or argument that is not known to only read.
 pub(super) fn read_only(words: &[StrictWord]) -> Result<Vec<String>, String> {
-    let Some((program, arguments)) = words.split_first() else { return Err("there is no command in it".to_owned()) };
+    let Some((program, arguments)) = words.split_first() else { return Err("no command".to_owned()) };
     let name = program.text.as_str();
-    let unknown = || format!("`{name}` is not on the list of commands that only read");
+    let unknown = || format!("`{name}` is not a known read-only command");
     if !program.bare {
         return Err(unknown());
     }
@@ -257,7 +257,7 @@ pub(super) fn read_only(words: &[StrictWord]) -> Result<Vec<String>, String> {
         "test" => test(&arguments),
         "[" => match arguments.split_last() {
             Some((&"]", rest)) => test(rest),
-            _ => Err("`[` has no end".to_owned()),
+            _ => Err("unclosed `[`".to_owned()),
         },
         // The others print or say nothing, whatever they are given.
         _ if BUILTINS.contains(&name) => Ok(Vec::new()),
@@ -275,7 +275,7 @@ fn checked(program: &ProgramArguments, arguments: &[&str]) -> Result<Vec<String>
             ("grep", "-r" | "-R" | "--recursive" | "--dereference-recursive") => " (the grep tool searches folders)",
             _ => "",
         };
-        Err(format!("`{name} {option}` is not known to only read{hint}"))
+        Err(format!("`{name} {option}` is not known to be read-only{hint}"))
     };
     let mut paths = Vec::new();
     let mut operands = Vec::new();
@@ -342,7 +342,7 @@ fn checked(program: &ProgramArguments, arguments: &[&str]) -> Result<Vec<String>
         return Err("`date` with a time sets the clock".to_owned());
     }
     if name == "tail" && operands.iter().any(|word| word.starts_with('+')) {
-        return Err("`tail +` is not known to only read".to_owned());
+        return Err("`tail +` is not known to be read-only".to_owned());
     }
     Ok(paths)
 }
@@ -351,7 +351,7 @@ fn checked(program: &ProgramArguments, arguments: &[&str]) -> Result<Vec<String>
 pub(super) fn printf(arguments: &[&str]) -> Result<Vec<String>, String> {
     let Some((format, _)) = arguments.split_first() else { return Ok(Vec::new()) };
     if format.starts_with('-') {
-        return Err(format!("`printf {format}` is not known to only read"));
+        return Err(format!("`printf {format}` is not known to be read-only"));
     }
     let mut rest = format.chars();
     while let Some(c) = rest.next() {
@@ -376,7 +376,7 @@ pub(super) fn test(arguments: &[&str]) -> Result<Vec<String>, String> {
         let unary = one.next().is_some_and(|c| UNARY.contains(c)) && one.next().is_none();
         let number = !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_digit());
         if !(unary || number || BINARY.contains(word)) {
-            return Err(format!("`test {word}` is not known to only read"));
+            return Err(format!("`test {word}` is not known to be read-only"));
         }
     }
     Ok(arguments.iter().filter(|word| !word.starts_with('-')).map(|&word| word.to_owned()).collect())

@@ -89,7 +89,7 @@ impl Walk {
                 SyntaxNode::Redirects(redirects) => self.redirects(redirects, variables),
                 SyntaxNode::Case(words) => {
                     if let Some(word) = words.iter().find(|word| unknown(&put_in(word, variables)).is_some()) {
-                        self.refuse_whole(format!("`{}` is only known when it runs", word.text));
+                        self.refuse_whole(format!("`{}` is only known at run time", word.text));
                     }
                 }
                 SyntaxNode::For { name, values, body } => {
@@ -171,7 +171,7 @@ impl Walk {
 
     fn simple(&mut self, line: &str, simple: &SimpleCommand, variables: &Variables<'_>) {
         if self.parts.len() >= MOST {
-            self.refuse_whole("it has too many commands".to_owned());
+            self.refuse_whole("too many commands".to_owned());
             return;
         }
         let words: Vec<ShellWord> = simple.words.iter().map(|word| put_in(word, variables)).collect();
@@ -181,7 +181,7 @@ impl Walk {
         for (name, value) in &simple.assignments {
             let value = put_in(value, variables);
             if words.is_empty() || !value.known().is_some_and(|value| wrap::harmless(name, value)) {
-                refused = Some(format!("`{name}=` sets a variable that may change what runs"));
+                refused = Some(format!("`{name}=` may change what runs"));
             }
         }
         if words.is_empty() {
@@ -239,12 +239,12 @@ impl Walk {
 
     fn reads(&mut self, words: &[ShellWord]) -> Result<(), String> {
         let Some((program, arguments)) = words.split_first() else {
-            return Err("there is no command in it".to_owned());
+            return Err("no command".to_owned());
         };
         let Some(name) = program.known() else {
-            return Err(unknown(program).unwrap_or_else(|| "the program is only known when it runs".to_owned()));
+            return Err(unknown(program).unwrap_or_else(|| "the program is only known at run time".to_owned()));
         };
-        let off_list = || format!("`{name}` is not on the list of commands that only read");
+        let off_list = || format!("`{name}` is not a known read-only command");
         if !program.bare {
             return Err(off_list());
         }
@@ -255,7 +255,7 @@ impl Walk {
             && let Some(text) = wrap::shell_text(arguments)
         {
             if self.depth >= DEEPEST {
-                return Err("it is nested too deep".to_owned());
+                return Err("nested too deep".to_owned());
             }
             if name != "bash" && !wrap::is_common(&text.text) {
                 return Err(format!("what `{name}` is given means something else to other shells than bash"));
@@ -292,12 +292,12 @@ impl Walk {
                     printed(rest)?;
                     unsandboxed::printf(&[&format.text])
                 }
-                _ => Err("the format of `printf` is only known when it runs".to_owned()),
+                _ => Err("the format of `printf` is only known at run time".to_owned()),
             },
             "test" => tested(arguments),
             "[" => match arguments.split_last() {
                 Some((last, rest)) if last.known() == Some("]") => tested(rest),
-                _ => Err("`[` has no end".to_owned()),
+                _ => Err("unclosed `[`".to_owned()),
             },
             "type" => named(arguments),
             "exit" | "break" | "continue" => {
@@ -318,7 +318,7 @@ impl Walk {
     fn held(&self, name: &str) -> Result<(), String> {
         match self.profile {
             ReadOnlyProfile::Enforced => Ok(()),
-            ReadOnlyProfile::None => Err(format!("`{name}` is not on the list of commands that only read")),
+            ReadOnlyProfile::None => Err(format!("`{name}` is not a known read-only command")),
         }
     }
 
@@ -350,7 +350,7 @@ impl Walk {
             return;
         }
         if self.parts.len() >= MOST {
-            self.refuse_whole("it has too many commands".to_owned());
+            self.refuse_whole("too many commands".to_owned());
             return;
         }
         let text: Vec<&str> = command.iter().map(|word| word.text.as_str()).collect();
@@ -370,7 +370,7 @@ impl Walk {
             [word] if matches!(word.opens, Opens::Literal | Opens::Home) && !word.text.starts_with('-') => {
                 word.text.clone()
             }
-            _ => return Err("where `cd` leads is only known when it runs".to_owned()),
+            _ => return Err("where `cd` leads is only known at run time".to_owned()),
         };
         let new: Vec<String> = self.bases.iter().map(|base| joined(base, &to)).collect();
         for base in new {
@@ -378,7 +378,7 @@ impl Walk {
                 self.bases.push(base);
             }
         }
-        if self.bases.len() > MOST_BASES { Err("it changes the directory too often".to_owned()) } else { Ok(()) }
+        if self.bases.len() > MOST_BASES { Err("too many directory changes".to_owned()) } else { Ok(()) }
     }
 }
 
@@ -421,14 +421,14 @@ fn put_in(word: &ShellWord, variables: &Variables<'_>) -> ShellWord {
     if let Opens::Mixed(names) = &word.opens {
         let strange = names.iter().find(|name| !variables.iter().any(|(known, _)| known == name));
         let opens = match strange {
-            Some(name) => Opens::Unknown(format!("`${name}` is only known when it runs")),
+            Some(name) => Opens::Unknown(format!("`${name}` is only known at run time")),
             None => Opens::Printed,
         };
         return ShellWord { opens, ..word.clone() };
     }
     let Opens::Variable { name, quoted } = &word.opens else { return word.clone() };
     let Some((_, value)) = variables.iter().find(|(known, _)| known == name) else {
-        let opens = Opens::Unknown(format!("`${name}` is only known when it runs"));
+        let opens = Opens::Unknown(format!("`${name}` is only known at run time"));
         return ShellWord { opens, ..word.clone() };
     };
     let plain =
@@ -448,7 +448,7 @@ fn unknown(word: &ShellWord) -> Option<String> {
     match &word.opens {
         Opens::Literal | Opens::Home | Opens::Pattern | Opens::Found => None,
         Opens::Unknown(why) => Some(why.clone()),
-        _ => Some(format!("`{}` is only known when it runs", word.text)),
+        _ => Some(format!("`{}` is only known at run time", word.text)),
     }
 }
 
@@ -492,7 +492,7 @@ fn named(words: &[ShellWord]) -> Result<Vec<String>, String> {
         let option = ["-a", "-t", "-p", "-P", "-f"].contains(&word.text.as_str());
         word.known().is_some_and(|text| option || !text.starts_with('-'))
     };
-    if words.iter().all(known) { Ok(Vec::new()) } else { Err("a name is only known when it runs".to_owned()) }
+    if words.iter().all(known) { Ok(Vec::new()) } else { Err("a name is only known at run time".to_owned()) }
 }
 
 /// `[[ … ]]` with tests that only look: no arithmetic, which runs subscripts, and no `-v`.

@@ -155,7 +155,7 @@ impl WordReader<'_> {
                     match self.next() {
                         Some('\n') => {}
                         Some(c) if c.is_ascii_graphic() || c == ' ' => self.quoted(c),
-                        _ => return Err("a backslash stands before what is not understood".to_owned()),
+                        _ => return Err("a backslash stands before what is not supported".to_owned()),
                     }
                 }
                 '$' => self.dollar(false)?,
@@ -166,7 +166,7 @@ impl WordReader<'_> {
                 }
                 '~' if self.at == start + 1 => {
                     if self.peek().is_some_and(|c| c != '/' && !ends(c)) {
-                        return Err("`~` with a name is only known when it runs".to_owned());
+                        return Err("`~` with a name is only known at run time".to_owned());
                     }
                     self.home = true;
                     self.text.push('~');
@@ -199,7 +199,7 @@ impl WordReader<'_> {
             match self.next() {
                 Some('\'') => return Ok(()),
                 Some(c) => self.quoted(c),
-                None => return Err("a quote is not closed".to_owned()),
+                None => return Err("unclosed quote".to_owned()),
             }
         }
     }
@@ -218,10 +218,10 @@ impl WordReader<'_> {
                         self.quoted('\\');
                         self.quoted(c);
                     }
-                    None => return Err("a quote is not closed".to_owned()),
+                    None => return Err("unclosed quote".to_owned()),
                 },
                 Some(c) => self.quoted(c),
-                None => return Err("a quote is not closed".to_owned()),
+                None => return Err("unclosed quote".to_owned()),
             }
         }
     }
@@ -264,7 +264,7 @@ impl WordReader<'_> {
             }
             Some(c) if c.is_ascii_digit() || "@*#$!-".contains(c) => {
                 self.at += 1;
-                self.unknown = Some(format!("`${c}` is only known when it runs"));
+                self.unknown = Some(format!("`${c}` is only known at run time"));
                 self.text.push('$');
                 self.text.push(c);
                 Ok(())
@@ -307,10 +307,10 @@ impl WordReader<'_> {
                     Some('n') => self.quoted('\n'),
                     // To other shells a quote ends there.
                     Some(c @ ('\\' | '"')) => self.quoted(c),
-                    _ => return Err("an escape in `$'…'` is not understood".to_owned()),
+                    _ => return Err("an escape in `$'…'` is not supported".to_owned()),
                 },
                 Some(c) => self.quoted(c),
-                None => return Err("a quote is not closed".to_owned()),
+                None => return Err("unclosed quote".to_owned()),
             }
         }
     }
@@ -355,11 +355,11 @@ fn is_name(name: &str) -> bool {
 /// Reason why a character is refused.
 pub(super) fn refused(c: char) -> String {
     match c {
-        '$' | '`' => format!("`{c}` expands to something that is only known when it runs"),
-        '<' | '>' => format!("`{c}` redirects in a way that is not understood"),
-        '(' | ')' | '{' | '}' => format!("`{c}` groups or expands in a way that is not understood"),
-        '~' => "`~` expands to what is only known when it runs".to_owned(),
-        c if c.is_ascii_graphic() => format!("`{c}` is not understood here"),
-        c => format!("the character U+{:04X} is not understood outside quotes", u32::from(c)),
+        '$' | '`' => format!("`{c}` expands to something that is only known at run time"),
+        '<' | '>' => format!("`{c}` redirects in a way that is not supported"),
+        '(' | ')' | '{' | '}' => format!("`{c}` groups or expands in a way that is not supported"),
+        '~' => "`~` expands to what is only known at run time".to_owned(),
+        c if c.is_ascii_graphic() => format!("`{c}` is not supported here"),
+        c => format!("the character U+{:04X} is not supported outside quotes", u32::from(c)),
     }
 }

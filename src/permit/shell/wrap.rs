@@ -124,7 +124,7 @@ pub(super) fn unwrapped(name: &str, arguments: &[ShellWord]) -> Option<Wrapped> 
                     word.opens = if word.text == *mark {
                         Opens::Anything
                     } else {
-                        Opens::Unknown(format!("`{mark}` inside a word is only known when it runs"))
+                        Opens::Unknown(format!("`{mark}` inside a word is only known at run time"))
                     };
                 }
             }

@@ -42,12 +42,12 @@ fn each_part_carries_its_own_risk_and_one_is_the_worst() {
             "ls; echo x > .git/hooks/pre-commit",
             vec![
                 part("ls", Reads, "", false),
-                part("echo x > .git/hooks/pre-commit", Asked, "changes what configures or runs code", true),
+                part("echo x > .git/hooks/pre-commit", Asked, "changes files that configure or run code", true),
             ],
         ),
         (
             "ls; echo x > out",
-            vec![part("ls", Reads, "", false), part("echo x > out", Asked, "overwrites or adds to a file", true)],
+            vec![part("ls", Reads, "", false), part("echo x > out", Asked, "overwrites or appends to a file", true)],
         ),
         (
             "sudo touch a; curl https://x.example",

@@ -226,8 +226,8 @@ fn offers_say_what_else_they_admit() {
     for (line, harmless, worst) in [
         ("cargo test", "cargo test", "runs any code in the project"),
         ("npm run build", "npm run build", "runs any code in the project"),
-        ("rm -r build", "rm -r notes.txt", "deletes everything below the working directory"),
-        ("rm build/a", "rm notes.txt", "deletes any file below"),
+        ("rm -r build", "rm -r notes.txt", "deletes everything in the working directory"),
+        ("rm build/a", "rm notes.txt", "deletes any file in"),
         ("git push origin main", "git push origin main", "publishes"),
         ("git commit -m x", "git commit -m 'another message'", "hooks"),
         ("npm install", "npm install", "installs packages"),
@@ -382,7 +382,7 @@ fn the_ledger_is_told_which_rule_it_was() {
     rules.add(&written, RuleScope::Workspace, Path::new("/ws/permissions.json"));
     let verdict = super::super::decide(Policy::default(), Mode::Execute, &rules, &command("git push"), false);
     let Verdict::Deny(Refusal { reason, rule: Some(ruled) }) = verdict else { panic!() };
-    assert_eq!(reason, "A rule denies this: git push (this workspace). CI does that. Open a pull request.");
+    assert_eq!(reason, "Denied by rule: git push (this workspace). CI does that. Open a pull request.");
     assert!(!ruled.by_answer);
 }
 
@@ -437,11 +437,11 @@ fn what_comes_back_from_the_user_must_be_about_what_was_asked() {
     // The user may write a wider one: it is their word.
     assert_eq!(takes(&Rule { args: None, ..bash("cargo", &[]) }), Ok(()));
     for (bad, says) in [
-        (bash("cargo", &["test"]), "does not cover"),
-        (bash("git", &["*", "x"]), "last place"),
-        (Rule::allow("bash"), "does not cover"),
-        (Rule { program: Some("cargo".into()), ..Rule::allow("*") }, "does not cover"),
-        (edits("./**"), "does not cover"),
+        (bash("cargo", &["test"]), "doesn't cover"),
+        (bash("git", &["*", "x"]), "must be last"),
+        (Rule::allow("bash"), "doesn't cover"),
+        (Rule { program: Some("cargo".into()), ..Rule::allow("*") }, "doesn't cover"),
+        (edits("./**"), "doesn't cover"),
         (as_effect(RuleEffect::Deny, bash("cargo", &["build"])), "that allow"),
     ] {
         let error = takes(&bad).unwrap_err();

@@ -143,7 +143,7 @@ impl MessagesEvents {
         }
         let stop = self.stop.take().unwrap_or_default();
         if stop == "model_context_window_exceeded" {
-            let message = "the answer reached the end of the model's context window";
+            let message = "the response reached the end of the model's context window";
             return Err(Broken::Error(json!({"error": {"type": "context_window_exceeded", "message": message}})));
         }
         let mut out = Vec::new();

@@ -20,10 +20,10 @@ pub(super) struct FaultKind {
 }
 
 pub(super) const CHECK_URL: &str = "Check the connection's base_url; it usually ends in `/v1`.";
-const CHECK_KEY: &str = "Give the connection a valid key: the stored one comes first, then its `key_env`.";
+const CHECK_KEY: &str = "Enter a valid key. The stored key is used first, then `key_env`.";
 const CHECK_MODEL: &str = "Choose another model.";
 const WAIT: &str = "Try again in a moment.";
-const NEW_CONTEXT: &str = "Compact the conversation or begin a new session.";
+const NEW_CONTEXT: &str = "Compact the conversation or start a new session.";
 
 impl ServerError {
     pub(super) fn plain(body: &str) -> ServerError {
@@ -124,26 +124,26 @@ fn of_account(words: &FaultWords) -> Option<FaultKind> {
     if words.is(&["context_length", "exceed_context_size", "context_window"]) || words.says(OVERFLOW) {
         return Some(words.kind(
             "context_overflow",
-            "The context is full",
-            "The conversation is too long for the model at {host}",
+            "Context full",
+            "Conversation too long for the model at {host}",
             NEW_CONTEXT,
             false,
         ));
     }
     if words.says(NO_TOOLS) {
-        let what = "The model at {host} cannot use tools";
+        let what = "The model at {host} doesn't support tools";
         return Some(words.kind(
             "model_no_tool_support",
-            "The model cannot use tools",
+            "No tool support",
             what,
-            "Choose a model that can, or switch tool calling on at the server.",
+            "Choose another model, or enable tool calling on the server.",
             false,
         ));
     }
     if words.is(&["resource_exhausted"]) && !words.says(&["credits are depleted", "prepayment"]) {
         let (what, retry) = match words.is(&["perday"]) {
-            true => ("The day's requests to {host} are used up", false),
-            false => ("{host} asks to wait", true),
+            true => ("Daily request limit of {host} reached", false),
+            false => ("Rate limited by {host}", true),
         };
         return Some(words.kind("rate_limited", "Too many requests", what, WAIT, retry));
     }
@@ -154,8 +154,8 @@ fn of_account(words: &FaultWords) -> Option<FaultKind> {
         return Some(words.kind(
             "billing_error",
             "No credit",
-            "{host} wants to be paid",
-            "Look at the account's billing at the provider.",
+            "No credit left at {host}",
+            "Check your billing at the provider.",
             false,
         ));
     }
@@ -163,13 +163,7 @@ fn of_account(words: &FaultWords) -> Option<FaultKind> {
         || words.is(&["invalid_api_key", "authentication", "unauthorized", "api_key_invalid"])
         || words.says(&["api key not valid", "api key expired"])
     {
-        return Some(words.kind(
-            "invalid_api_key",
-            "The key was refused",
-            "{host} does not accept the key",
-            CHECK_KEY,
-            false,
-        ));
+        return Some(words.kind("invalid_api_key", "Invalid key", "{host} rejected the key", CHECK_KEY, false));
     }
     None
 }
@@ -179,8 +173,8 @@ fn of_request(words: &FaultWords) -> Option<FaultKind> {
     if words.says(LARGE_PICTURE) {
         return Some(words.kind(
             "image_too_large",
-            "A picture is too large",
-            "{host} does not take a picture of this size",
+            "Image too large",
+            "{host} rejected an image of this size",
             "Attach a smaller one.",
             false,
         ));
@@ -188,8 +182,8 @@ fn of_request(words: &FaultWords) -> Option<FaultKind> {
     if words.status == 413 || words.says(&["request too large for model"]) {
         return Some(words.kind(
             "invalid_request",
-            "The request is too large",
-            "{host} does not take a request of this size",
+            "Request too large",
+            "{host} rejected a request of this size",
             NEW_CONTEXT,
             false,
         ));
@@ -197,42 +191,30 @@ fn of_request(words: &FaultWords) -> Option<FaultKind> {
     if words.says(NO_MILLION) {
         return Some(words.kind(
             "invalid_request",
-            "No context of a million tokens",
-            "{host} does not give this account the model's large context",
-            "Switch 1M context off in /settings, compact the conversation, or move the account to a higher tier.",
+            "No 1M context",
+            "{host} doesn't offer the 1M context to this account",
+            "Turn off 1M context in /settings, compact the conversation, or upgrade the account.",
             false,
         ));
     }
     if words.status == 429 || words.is(&["rate_limit", "too_many_requests"]) {
-        return Some(words.kind("rate_limited", "Too many requests", "{host} asks to wait", WAIT, true));
+        return Some(words.kind("rate_limited", "Too many requests", "Rate limited by {host}", WAIT, true));
     }
     if words.status == 529 || words.is(&["overloaded", "insufficient_system_resource"]) {
-        return Some(words.kind(
-            "service_unavailable",
-            "The server is overloaded",
-            "{host} has too much to do",
-            WAIT,
-            true,
-        ));
+        return Some(words.kind("service_unavailable", "Server overloaded", "{host} is overloaded", WAIT, true));
     }
     if words.is(&["model_not_found", "invalid_model", "model_not_exist", "deploymentnotfound"])
         || (words.is(&["not_found_error"]) && words.message.starts_with("model:"))
         || (matches!(words.status, 0 | 400 | 404 | 422) && words.message.contains("model") && words.says(NO_MODEL))
     {
-        return Some(words.kind(
-            "invalid_model",
-            "No such model",
-            "{host} does not know the model",
-            CHECK_MODEL,
-            false,
-        ));
+        return Some(words.kind("invalid_model", "No such model", "{host} doesn't know the model", CHECK_MODEL, false));
     }
     if words.is(&["content_filter"]) {
         return Some(words.kind(
             "invalid_request",
-            "The request was filtered",
-            "{host} does not take the conversation because of what it says",
-            "Say it in other words.",
+            "Request filtered",
+            "{host} rejected the conversation's content",
+            "Rephrase it.",
             false,
         ));
     }
@@ -244,48 +226,36 @@ fn of_status(words: &FaultWords) -> FaultKind {
     match words.status {
         403 => words.kind(
             "invalid_api_key",
-            "Access refused",
-            "{host} refuses access",
-            "Check what the key and the account may use.",
+            "Access denied",
+            "{host} denied access",
+            "Check the permissions of the key and the account.",
             false,
         ),
-        404 | 405 => {
-            words.kind("invalid_request", "Nothing at this address", "{host} has no such address", CHECK_URL, false)
-        }
+        404 | 405 => words.kind("invalid_request", "Not found", "No such URL at {host}", CHECK_URL, false),
         407 => words.kind(
             "proxy_error",
-            "The proxy wants a login",
-            "The proxy on the way to {host} wants a login",
+            "Proxy login required",
+            "The proxy for {host} requires a login",
             "Check the connection's proxy.",
             false,
         ),
-        408 | 409 => words.kind("service_unavailable", "The server gave up", "{host} gave the request up", WAIT, true),
-        502..=504 => {
-            words.kind("service_unavailable", "The server is not available", "{host} is not available", WAIT, true)
+        408 | 409 => words.kind("service_unavailable", "Server timeout", "{host} timed out", WAIT, true),
+        502..=504 => words.kind("service_unavailable", "Server unavailable", "{host} is unavailable", WAIT, true),
+        500..=599 => words.kind("service_error", "Server error", "{host} returned a server error", WAIT, true),
+        400..=499 => {
+            words.kind("invalid_request", "Request rejected", "{host} rejected the request", "See the details.", false)
         }
-        500..=599 => words.kind("service_error", "The server failed", "{host} returned a server error", WAIT, true),
-        400..=499 => words.kind(
-            "invalid_request",
-            "The request was refused",
-            "{host} does not accept the request",
-            "The detail may say what it dislikes.",
-            false,
-        ),
         // Nothing but the words of the server: those that speak of its own trouble may pass.
         0 if words.is(&["server_error", "internal", "unavailable", "timeout", "tool_use_failed", "api_error"])
             || words.says(&["try again", "internal server error", "timed out", "upstream", "overloaded"]) =>
         {
-            words.kind("service_error", "The server failed", "{host} failed in the middle of its answer", WAIT, true)
+            words.kind("service_error", "Server error", "{host} failed during the response", WAIT, true)
         }
-        0 if words.is(&["invalid_request", "invalid_prompt"]) => words.kind(
-            "invalid_request",
-            "The request was refused",
-            "{host} does not accept the request",
-            "The detail may say what it dislikes.",
-            false,
-        ),
-        0 => words.kind("provider_error", "The server failed", "{host} reported an error in its answer", WAIT, false),
-        _ => words.kind("unknown_error", "An odd answer", "{host} answered with an unknown status", CHECK_URL, false),
+        0 if words.is(&["invalid_request", "invalid_prompt"]) => {
+            words.kind("invalid_request", "Request rejected", "{host} rejected the request", "See the details.", false)
+        }
+        0 => words.kind("provider_error", "Server error", "{host} reported an error in its response", WAIT, false),
+        _ => words.kind("unknown_error", "Unexpected status", "{host} returned an unknown status", CHECK_URL, false),
     }
 }
 

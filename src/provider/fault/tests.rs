@@ -296,7 +296,7 @@ fn the_time_to_wait() {
         peer().status(429, &headers, "", 100).text
     };
     // Longer than is waited by itself: the user has to know.
-    assert!(asks("7200").ends_with("It asks to wait 120 minutes."), "{}", asks("7200"));
+    assert!(asks("7200").ends_with("Retry after 120 minutes."), "{}", asks("7200"));
     assert!(!asks("60").contains("minutes"));
     let words = [
         ("Please try again in 20s. Visit", Some(20_000)),
@@ -337,7 +337,7 @@ fn a_context_that_the_account_may_not_use_has_its_own_words() {
     let error =
         status(400, r#"{"error":{"message":"The long context beta is not yet available for this subscription."}}"#);
     assert!(
-        error.title.contains("million") && error.text.contains("/settings") && error.text.contains("tier"),
+        error.title.contains("1M") && error.text.contains("/settings") && error.text.contains("upgrade"),
         "{error}"
     );
 }
@@ -540,7 +540,7 @@ fn a_full_context_in_the_words_of_each_server() {
     }
     // An account without the large context, and a request of too many bytes, are other matters.
     let million = r#"{"error":{"type":"invalid_request_error","message":"The long context beta is not yet available for this subscription."}}"#;
-    assert_eq!(status(400, million).title, "No context of a million tokens");
+    assert_eq!(status(400, million).title, "No 1M context");
     assert_eq!(
         status(413, r#"{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#).code,
         "invalid_request"

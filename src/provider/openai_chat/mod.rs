@@ -185,7 +185,7 @@ impl Wire for ChatCompletions {
         if error.code == "model_no_tool_support" && options.tools && !ask.request.tools.is_empty() {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learned.no_tools.insert(ask.request.model.clone());
-            error.text.push_str(" If you try again it is asked without tools.");
+            error.text.push_str(" Retry sends it without tools.");
         }
         error
     }

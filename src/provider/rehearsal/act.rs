@@ -272,7 +272,7 @@ impl<'a> RehearsedTurn<'a> {
             format!("A plan for {}:", plan.title),
         ];
         let title = plan.title.clone();
-        self.tool("submit_plan", plan.input(), ways, |_| format!("Submitted the plan \"{title}\"; it waits for you."))
+        self.tool("submit_plan", plan.input(), ways, |_| format!("Submitted the plan \"{title}\" for your approval."))
     }
 
     fn change_plan(&mut self, wish: &str) {
@@ -426,7 +426,7 @@ fn help(why: &str) -> String {
         out.push_str(why);
         out.push_str("\n\n");
     }
-    out.push_str("I am the demo: a few rules, not a language model. I understand:\n\n");
+    out.push_str("This is the demo: a few rules, not a language model. It understands:\n\n");
     for (verb, what) in VERBS {
         out.push_str(&format!("- `{verb}`: {what}\n"));
     }

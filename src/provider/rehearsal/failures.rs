@@ -7,43 +7,37 @@ use std::time::Duration;
 /// The error that a server would have caused.
 pub(super) fn failure(kind: FailKind) -> ProviderError {
     let (code, title, text, retry, after) = match kind {
-        FailKind::Network => ("network_error", "No connection", "The server cannot be reached", true, None),
-        FailKind::Break => {
-            ("network_error", "The answer broke off", "The connection ended before the answer was complete", true, None)
-        }
-        FailKind::Stall => (
+        FailKind::Network => ("network_error", "No connection", "Can't reach the server", true, None),
+        FailKind::Break => (
             "network_error",
-            "The answer stalled",
-            "The server stopped sending in the middle of its answer",
+            "Response interrupted",
+            "The connection closed before the response was complete",
             true,
             None,
         ),
+        FailKind::Stall => {
+            ("network_error", "Response stalled", "The server stopped sending during the response", true, None)
+        }
         FailKind::Rate => {
-            ("rate_limited", "Too many requests", "The server asks to wait", true, Some(Duration::from_secs(2)))
+            ("rate_limited", "Too many requests", "Rate limited by the server", true, Some(Duration::from_secs(2)))
         }
         FailKind::Server => {
-            ("service_error", "The server failed", "The server had an internal error (500)", true, None)
+            ("service_error", "Server error", "The server returned an internal error (500)", true, None)
         }
         FailKind::Overload => {
-            ("service_unavailable", "The server is overloaded", "The server has too much to do (529)", true, None)
+            ("service_unavailable", "Server overloaded", "The server is overloaded (529)", true, None)
         }
-        FailKind::Key => {
-            ("invalid_api_key", "The key was refused", "The server does not accept the key (401)", false, None)
+        FailKind::Key => ("invalid_api_key", "Invalid key", "The server rejected the key (401)", false, None),
+        FailKind::Billing => ("billing_error", "No credit", "No credit left (402)", false, None),
+        FailKind::Model => ("invalid_model", "No such model", "The server doesn't know the model (404)", false, None),
+        FailKind::Context => {
+            ("context_overflow", "Context full", "The conversation is too long for the model", false, None)
         }
-        FailKind::Billing => ("billing_error", "No credit", "The account has no credit left (402)", false, None),
-        FailKind::Model => ("invalid_model", "No such model", "The server does not know the model (404)", false, None),
-        FailKind::Context => (
-            "context_overflow",
-            "The context is full",
-            "The conversation is longer than the model can take",
-            false,
-            None,
-        ),
     };
     ProviderError {
         code,
         title: title.to_owned(),
-        text: format!("{text}. This is the demo: you asked for this failure, nothing is wrong."),
+        text: format!("{text}. Demo: this failure was requested."),
         detail: String::new(),
         retry,
         after,

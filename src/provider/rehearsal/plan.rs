@@ -21,10 +21,10 @@ impl DraftPlan {
         let file = slug(text);
         DraftPlan {
             title: text.to_owned(),
-            summary: format!("A rehearsed plan for {text}: look around, write down what is there, and check it."),
+            summary: format!("Demo plan for {text}: look around, write down what is found, and check it."),
             steps: vec![
                 "List the directory".to_owned(),
-                format!("Write `{file}` with what it holds"),
+                format!("Write `{file}` with the listing"),
                 format!("Read `{file}` back to check it"),
             ],
             struck: Vec::new(),

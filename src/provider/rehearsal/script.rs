@@ -10,13 +10,13 @@ pub(super) const VERBS: [(&str, &str); 13] = [
     ("replace OLD with NEW in PATH", "change a file"),
     ("fetch URL", "fetch a page from the network"),
     ("ask QUESTION | OPTION | OPTION", "ask you something"),
-    ("plan TEXT", "submit a plan, and carry it out once you approve it"),
-    ("delegate TEXT | TEXT", "spawn a session for each task; with & at the end they work in the background"),
+    ("plan TEXT", "submit a plan and carry it out once approved"),
+    ("delegate TEXT | TEXT", "spawn a session per task; a trailing & runs them in the background"),
     ("think TEXT", "show some thinking"),
     ("stream N", "write N words of markdown"),
     (
         "fail KIND [TIMES]",
-        "fail as a server would: network, break, stall, rate, server, overload, key, billing, model, context",
+        "simulate a failure: network, break, stall, rate, server, overload, key, billing, model, context",
     ),
 ];
 

@@ -264,7 +264,7 @@ async fn steps_are_reported_and_struck_ones_left_out() {
         words.collect()
     };
     // The conversation holds nothing but the message: it was compacted before.
-    let steps = "1. List the directory\n2. Write `a.md` with what it holds\n3. Read `a.md` back to check it";
+    let steps = "1. List the directory\n2. Write `a.md` with the listing\n3. Read `a.md` back to check it";
     let mut items = vec![ConversationItem::User(approved(steps).into())];
     let (calls, last) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
     let whole = ["1 running", "list", "1 done", "2 running", "write", "2 done", "3 running", "read", "3 done"];
@@ -272,7 +272,7 @@ async fn steps_are_reported_and_struck_ones_left_out() {
     assert_eq!(calls[4].input["path"], "a.md");
     assert!(last.contains("**Done.**"), "{last}");
 
-    let steps = "1. List the directory\n2. Not to be done, struck out by the user: Write `a.md` with what it holds\n3. Read `a.md` back";
+    let steps = "1. List the directory\n2. Not to be done, struck out by the user: Write `a.md` with the listing\n3. Read `a.md` back";
     let mut items = vec![ConversationItem::User(approved(steps).into())];
     let (calls, _) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
     assert_eq!(told(&calls), ["1 running", "list", "1 done", "3 skipped"]);

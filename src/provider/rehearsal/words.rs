@@ -47,7 +47,7 @@ pub(super) fn refused(text: &str) -> bool {
         "permission mode",
         "skipped",
         "explore is read-only",
-        "nobody can be asked",
+        "non-interactive",
     ]
     .iter()
     .any(|w| text.contains(w))

@@ -76,7 +76,7 @@ pub(in crate::runtime) fn save_ui_state(file: &UiStateFile, kept: Kept) {
     let file = file.clone();
     tokio::task::spawn_blocking(move || {
         if let Err(error) = file.write() {
-            tracing::warn!("how the list is shown could not be kept: {error}");
+            tracing::warn!("can't save the list's layout: {error}");
         }
     });
 }

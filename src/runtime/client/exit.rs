@@ -45,7 +45,7 @@ impl Exit {
         match &self.trouble {
             Some(trouble) => words.push(trouble.to_string()),
             None if !self.ended => words.push(
-                "ended before all sessions were saved: the disk or a command held them up. Open them to see what is there"
+                "quit before all sessions were saved: the disk or a command blocked them. Open them to check"
                     .to_owned(),
             ),
             None => {}
@@ -61,9 +61,9 @@ pub enum RunError {
     #[error(transparent)]
     Terminal(#[from] TtyError),
     /// Threads, pipes or signals could not be had.
-    #[error("the system refused what the screen needs: {0}")]
+    #[error("can't set up the screen: {0}")]
     System(#[source] io::Error),
     /// The engine ended by itself.
-    #[error("lisle's engine ended unexpectedly; everything up to its last saved message is on disk, start lisle again")]
+    #[error("the engine stopped unexpectedly; everything up to the last saved message is on disk. Restart lisle")]
     EngineGone,
 }

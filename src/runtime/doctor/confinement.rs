@@ -21,11 +21,7 @@ pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
         out.push(if enforced {
             Finding::ok("kernel", says)
         } else {
-            Finding::warn(
-                "kernel",
-                says,
-                "Commands can be held from Linux 5.19 on, with both built in and not forbidden",
-            )
+            Finding::warn("kernel", says, "The sandbox needs Linux 5.19 or newer with Landlock and seccomp")
         });
     }
     let set = match bootstrap.sandbox_setting() {
@@ -36,12 +32,12 @@ pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
     out.push(match (enforced, set) {
         (false, _) => Finding::warn(
             "sandbox",
-            format!("none, though the setting is {set}: commands run as you would run them"),
-            "In Explore only a short list of programs runs",
+            format!("none (setting: {set}): commands run unconfined"),
+            "Explore only runs a short list of programs",
         ),
         (true, "off") => Finding::warn(
             "sandbox",
-            "off by the setting; Explore and commands that only read are closed in all the same",
+            "off by setting; Explore and read-only commands are still confined",
             "Set `sandbox = \"workspace\"` in config.toml",
         ),
         (true, set) => Finding::ok("sandbox", format!("{set} in Ask to Edit and Execute, read-only in Explore")),
@@ -57,12 +53,12 @@ pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
     out.extend(readable::findings(&allowed.readable, &usual, home.as_deref()));
     let there = allowed.caches.iter().filter(|cache| cache.at.exists()).count();
     let memory = match allowed.memory {
-        Some(bytes) => format!("; each process has at most {} of its own memory", megabytes(bytes)),
+        Some(bytes) => format!("; memory limit {} per process", megabytes(bytes)),
         None => String::new(),
     };
     out.push(Finding::ok(
         "caches",
-        format!("commands get the workspace's own copies of {there} folders of package managers{memory}"),
+        format!("commands use workspace copies of {there} package manager folders{memory}"),
     ));
     out
 }
@@ -70,11 +66,10 @@ pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
 /// Folder of temporary files of commands.
 fn temporary(own: bool) -> Finding {
     if own {
-        let says =
-            "/tmp and /var/tmp are a folder of the session for commands and file tools; other programs see none of it";
+        let says = "private /tmp and /var/tmp per session";
         return Finding::ok("temp", says);
     }
-    Finding::warn("temp", "commands share /tmp with other programs: a folder of the session needs namespaces", "")
+    Finding::warn("temp", "shared /tmp: a private one needs namespaces", "")
 }
 
 /// Network of commands.
@@ -83,33 +78,31 @@ fn network(bootstrap: &Bootstrap, enforced: bool) -> Finding {
     let held = bootstrap.sandbox_setting() == Sandbox::Workspace;
     let spaces = system_support::own_network(bootstrap.runner());
     if !enforced && allowed.network != Network::Open {
-        let says = "nothing holds commands here, so those that may change something are refused";
-        return Finding::warn("network", says, "Set `network = \"open\"` in [sandbox] of config.toml to let them run");
+        let says = "no sandbox here: commands that may change something are refused";
+        return Finding::warn("network", says, "Set `network = \"open\"` in [sandbox] of config.toml to allow them");
     }
     match (&allowed.network, held, spaces) {
-        (Network::Open, ..) => Finding::ok("network", "open for commands that may change something, none in Explore"),
+        (Network::Open, ..) => Finding::ok("network", "open; none in Explore"),
         (Network::Proxy | Network::Off, false, _) => Finding::warn(
             "network",
             "sandbox.network has no effect without the workspace sandbox",
             "Set `profile = \"workspace\"` in [sandbox] of config.toml",
         ),
-        (Network::Off, true, Ok(())) => Finding::ok("network", "off: commands have loopback of their own alone"),
-        (Network::Off, true, Err(_)) => Finding::ok("network", "off: commands make no sockets but of the kernel's own"),
+        (Network::Off, true, Ok(())) => Finding::ok("network", "off: private loopback only"),
+        (Network::Off, true, Err(_)) => Finding::ok("network", "off: no sockets except kernel ones"),
         (Network::Proxy, true, Ok(())) => {
             let private = match allowed.private_hosts.len() {
                 0 => String::new(),
-                n => format!("; of the private network {n} from sandbox.private_hosts"),
+                n => format!("; {n} private hosts from sandbox.private_hosts"),
             };
             Finding::ok(
                 "network",
-                format!(
-                    "hosts: package registries, the repository's remotes and hosts of rules pass, others are asked for{private}"
-                ),
+                format!("hosts: package registries, git remotes and rules' hosts pass, others ask{private}"),
             )
         }
         (Network::Proxy, true, Err(why)) => Finding::warn(
             "network",
-            format!("hosts cannot be held here ({why}): commands that may change something are refused"),
+            format!("hosts can't be filtered here ({why}): commands that may change something are refused"),
             "Allow unprivileged user namespaces, or set `network = \"off\"` or \"open\" in [sandbox] of config.toml",
         ),
     }
@@ -125,35 +118,35 @@ fn walls(able: &Able) -> Vec<Finding> {
     let either = |yes: &'static str, no: &'static str| if root { Ok(yes) } else { Err(no) };
     let mut out = vec![
         match &able.root {
-            Ok(()) => Finding::ok("namespaces", "commands get a root, a process list and devices of their own"),
-            Err(why) => Finding::warn("namespaces", format!("not for lisle: {why}"), remedy()),
+            Ok(()) => Finding::ok("namespaces", "private root, process list and devices"),
+            Err(why) => Finding::warn("namespaces", format!("not available: {why}"), remedy()),
         },
         wall(
             "reading",
             either(
-                "the read list alone; other files do not exist",
-                "the read list alone; without namespaces names, sizes and times of other files are visible",
+                "read list only; other files are invisible",
+                "read list only; without namespaces, other files' names, sizes and times are visible",
             ),
         ),
         wall(
             "secrets",
             either(
-                "hidden in the project, by name and by content",
-                "not hidden without namespaces; commands that compute file names ask where a secret lies",
+                "hidden in the project, by name and content",
+                "not hidden without namespaces; commands with computed file names ask where secrets exist",
             ),
         ),
         wall(
             "protected",
             either(
                 "hooks, CI, editor and shell configuration are read-only at any depth",
-                "compared after each command without namespaces, and kept for restoring",
+                "without namespaces: checked after each command and restorable",
             ),
         ),
         match &able.proc {
-            Ok(()) => Finding::ok("processes", "a command sees its own alone"),
+            Ok(()) => Finding::ok("processes", "a command sees only its own"),
             Err(why) => Finding::warn(
                 "processes",
-                format!("command lines of others are visible; memory and variables are closed ({why})"),
+                format!("other processes' command lines are visible; memory and variables are not ({why})"),
                 if root {
                     "Start the container with an unmasked /proc (docker: --security-opt systempaths=unconfined)"
                 } else {
@@ -163,10 +156,10 @@ fn walls(able: &Able) -> Vec<Finding> {
         },
     ];
     out.push(match able.local_sockets() {
-        Ok(()) => Finding::ok("sockets", "those of other programs (X11, tmux, D-Bus, agents, docker) do not exist"),
+        Ok(()) => Finding::ok("sockets", "other programs' sockets (X11, tmux, D-Bus, agents, docker) are invisible"),
         Err(why) => Finding::warn(
             "sockets",
-            format!("Unix sockets are refused to commands: {why}"),
+            format!("commands can't use Unix sockets: {why}"),
             if root { "Use Linux 6.12 or newer" } else { "" },
         ),
     });
@@ -177,8 +170,8 @@ fn walls(able: &Able) -> Vec<Finding> {
 fn remedy() -> String {
     let says = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     if says("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {
-        return "AppArmor forbids them. Save what `lisle doctor apparmor` prints as /etc/apparmor.d/lisle and load it with \
-                `apparmor_parser -r /etc/apparmor.d/lisle`"
+        return "Blocked by AppArmor. Save the output of `lisle doctor apparmor` as /etc/apparmor.d/lisle, then run \
+         `apparmor_parser -r /etc/apparmor.d/lisle`"
             .to_owned();
     }
     for (setting, path) in [
@@ -186,7 +179,7 @@ fn remedy() -> String {
         ("user.max_user_namespaces=15000", "/proc/sys/user/max_user_namespaces"),
     ] {
         if says(path) == "0" {
-            return format!("Run `sysctl -w {setting}` as root, and put it into /etc/sysctl.d");
+            return format!("Run `sysctl -w {setting}` as root, and add it to /etc/sysctl.d");
         }
     }
     let in_container = ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists());

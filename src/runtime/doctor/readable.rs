@@ -15,30 +15,26 @@ pub(super) fn findings(listed: &[PathBuf], usual: &[PathBuf], home: Option<&Path
     for (at, path) in listed.iter().enumerate() {
         let named = path.display();
         let Ok(real) = path.canonicalize() else {
-            let advice = format!("Make it, or remove it from {WHERE}");
-            out.push(Finding::warn(ABOUT, format!("{named} is not there"), advice));
+            let advice = format!("Create it, or remove it from {WHERE}");
+            out.push(Finding::warn(ABOUT, format!("{named} doesn't exist"), advice));
             continue;
         };
         let before = listed.iter().take(at).filter_map(|other| other.canonicalize().ok());
         if is_secret(path) || is_secret(&real) {
-            let says = format!("{named} holds secrets, which every command can read then");
-            out.push(Finding::warn(
-                ABOUT,
-                says,
-                format!("Remove it from {WHERE}, and answer where one command needs it"),
-            ));
+            let says = format!("{named} contains secrets, readable by every command");
+            out.push(Finding::warn(ABOUT, says, format!("Remove it from {WHERE}, and approve access per command")));
         } else if home.is_some_and(|home| home.starts_with(&real)) {
-            let says = format!("{named} is all of the home directory: only what lisle knows as secret is hidden in it");
-            out.push(Finding::warn(ABOUT, says, format!("Name the folders that commands need in {WHERE}")));
+            let says = format!("{named} is the whole home directory: only known secrets are hidden in it");
+            out.push(Finding::warn(ABOUT, says, format!("List the folders that commands need in {WHERE}")));
         } else if let Some(outer) = usual.iter().cloned().chain(before).find(|outer| real.starts_with(outer)) {
-            let says = format!("{named} can be read anyway, with {}", outer.display());
+            let says = format!("{named} is already readable, with {}", outer.display());
             out.push(Finding::warn(ABOUT, says, format!("Remove it from {WHERE}")));
         } else {
             useful.push(named.to_string());
         }
     }
     if !useful.is_empty() {
-        out.insert(0, Finding::ok(ABOUT, format!("beside the usual places: {}", useful.join(", "))));
+        out.insert(0, Finding::ok(ABOUT, format!("in addition to the defaults: {}", useful.join(", "))));
     }
     out
 }
@@ -67,19 +63,19 @@ mod tests {
         assert_eq!(said(&[]), []);
         assert_eq!(
             said(&["home/u/lib", "more"]),
-            [(Health::Ok, "beside the usual places: home/u/lib, more".to_owned())]
+            [(Health::Ok, "in addition to the defaults: home/u/lib, more".to_owned())]
         );
         for (name, what) in [
-            ("gone", "is not there"),
-            ("usr/share", "can be read anyway, with usr"),
-            ("home/u/.ssh", "holds secrets"),
-            ("home/u", "all of the home directory"),
-            ("home", "all of the home directory"),
+            ("gone", "doesn't exist"),
+            ("usr/share", "is already readable, with usr"),
+            ("home/u/.ssh", "contains secrets"),
+            ("home/u", "the whole home directory"),
+            ("home", "the whole home directory"),
         ] {
             let found = said(&[name]);
             assert_eq!((found.len(), found[0].0), (1, Health::Warn), "{name}");
             assert!(found[0].1.contains(what), "{found:?}");
         }
-        assert!(said(&["home/u/lib", "home/u/lib/inner"])[1].1.contains("anyway, with home/u/lib"));
+        assert!(said(&["home/u/lib", "home/u/lib/inner"])[1].1.contains("already readable, with home/u/lib"));
     }
 }

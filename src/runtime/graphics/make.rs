@@ -71,14 +71,14 @@ pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<RuntimeEv
         }
     });
     if let Err(error) = thread {
-        tracing::warn!("pictures cannot be drawn: {error}");
+        tracing::warn!("can't draw images: {error}");
     }
     studio
 }
 
 /// A file of a session.
 fn open(sessions: &Path, session: &SessionId, path: &Path) -> Result<BufReader<File>, String> {
-    let kept = "no copy of it is kept";
+    let kept = "no copy kept";
     let folder = sessions.join(session.as_str());
     let name = copy_in(&folder, path).and_then(|copy| Some(copy.file_name()?.to_owned())).ok_or(kept)?;
     let at = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -87,33 +87,33 @@ fn open(sessions: &Path, session: &SessionId, path: &Path) -> Result<BufReader<F
     let file = rustix::fs::openat(&folder, name, at | OFlags::NONBLOCK, Mode::empty()).map_err(|_| kept)?;
     let facts = rustix::fs::fstat(&file).map_err(|_| kept)?;
     if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
-        return Err("it is no file".to_owned());
+        return Err("not a file".to_owned());
     }
     if u64::try_from(facts.st_size).is_ok_and(|bytes| bytes > LARGEST) {
-        return Err("it is too large to be drawn".to_owned());
+        return Err("too large to show".to_owned());
     }
     Ok(BufReader::new(File::from(file)))
 }
 
 fn broken(error: ImageError) -> String {
-    tracing::debug!("a picture is not drawn: {error}");
+    tracing::debug!("can't draw an image: {error}");
     match error {
-        ImageError::Limits(_) => "it is too large to be drawn".to_owned(),
-        ImageError::Unsupported(_) => "it is no picture that can be drawn here".to_owned(),
-        _ => "the picture is broken".to_owned(),
+        ImageError::Limits(_) => "too large to show".to_owned(),
+        ImageError::Unsupported(_) => "unsupported image format".to_owned(),
+        _ => "damaged image".to_owned(),
     }
 }
 
 fn decoder<'f>(file: impl BufRead + Seek + 'f) -> Result<(impl ImageDecoder + 'f, Orientation), String> {
     let reader = ImageReader::new(file).with_guessed_format();
-    let mut reader = reader.map_err(|_| "the picture is broken".to_owned())?;
+    let mut reader = reader.map_err(|_| "damaged image".to_owned())?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(MOST_MEMORY);
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(broken)?;
     let (width, height) = decoder.dimensions();
     if u64::from(width) * u64::from(height) > MOST_PIXELS {
-        return Err("it is too large to be drawn".to_owned());
+        return Err("too large to show".to_owned());
     }
     // Photographs are stored as the sensor saw them.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -137,7 +137,7 @@ fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: PictureWay) 
     let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
     picture.apply_orientation(orientation);
     let full = Pixels { width: picture.width(), height: picture.height() };
-    let small = fit(full, cell, cells).ok_or("the picture is empty")?.pixels;
+    let small = fit(full, cell, cells).ok_or("empty image")?.pixels;
     let many = u64::from(full.width) * u64::from(full.height) > QUICKLY;
     let picture = if small == full {
         picture.to_rgba8()
@@ -217,11 +217,8 @@ mod tests {
         let mut cut = sample(200, 100);
         cut.truncate(50);
         let cells = Cells { cols: 20, rows: 5 };
-        assert_eq!(
-            make(Cursor::new(cut), cells, CELL, PictureWay::Kitty).map(|_| ()),
-            Err("the picture is broken".to_owned())
-        );
-        assert_eq!(measure(Cursor::new(b"hello")).unwrap_err(), "it is no picture that can be drawn here");
+        assert_eq!(make(Cursor::new(cut), cells, CELL, PictureWay::Kitty).map(|_| ()), Err("damaged image".to_owned()));
+        assert_eq!(measure(Cursor::new(b"hello")).unwrap_err(), "unsupported image format");
         // A header that claims more than is ever decoded.
         let mut bomb = sample(4, 4);
         bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);

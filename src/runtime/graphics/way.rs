@@ -137,7 +137,7 @@ pub fn may_ask_name(env: &dyn Fn(&str) -> Option<String>) -> bool {
 
 fn no_screen(term: &str) -> Option<Choice> {
     let plain = term.is_empty() || term == "dumb" || term == "linux" || term.starts_with("vt");
-    plain.then(|| none("this terminal draws none"))
+    plain.then(|| none("this terminal shows none"))
 }
 
 /// Another program stands between lisle and the terminal.
@@ -160,10 +160,10 @@ pub fn choose(setting: Pictures, env: &dyn Fn(&str) -> Option<String>, able: &Ab
         return choice;
     }
     if (between(env) || able.program == Some(TerminalProgram::Between)) && setting != Pictures::Sixel {
-        return none("tmux, screen or Zellij stands between and keeps pictures from the terminal");
+        return none("tmux, screen or Zellij blocks images");
     }
     if able.cell().is_none() {
-        return none("the terminal does not say how many pixels a character has");
+        return none("the terminal doesn't report its cell size in pixels");
     }
     let set = |way| Choice { way: Some(way), why: "ui.pictures in config.toml says so" };
     match setting {
@@ -176,19 +176,19 @@ pub fn choose(setting: Pictures, env: &dyn Fn(&str) -> Option<String>, able: &Ab
     let kitty = is(TerminalProgram::Kitty, term == "xterm-kitty");
     let ghostty = is(TerminalProgram::Ghostty, term == "xterm-ghostty" || program == "ghostty");
     if able.kitty && (kitty || ghostty) {
-        return Choice { way: Some(PictureWay::Kitty), why: "the terminal answered that it has it" };
+        return Choice { way: Some(PictureWay::Kitty), why: "reported by the terminal" };
     }
     let iterm = is(TerminalProgram::Iterm, program == "iTerm.app" || var("LC_TERMINAL") == "iTerm2");
     let wezterm = is(TerminalProgram::Wezterm, program == "WezTerm");
     // It has both or none: a setting of its own.
     let embedded = able.sixel && is(TerminalProgram::XtermJs, program == "vscode");
     if iterm || wezterm || embedded {
-        return Choice { way: Some(PictureWay::Iterm), why: "the terminal is one that has it" };
+        return Choice { way: Some(PictureWay::Iterm), why: "known for this terminal" };
     }
     if able.sixel {
-        return Choice { way: Some(PictureWay::Sixel), why: "the terminal answered that it has it" };
+        return Choice { way: Some(PictureWay::Sixel), why: "reported by the terminal" };
     }
-    none("this terminal did not say that it draws any")
+    none("the terminal reports no image support")
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ impl Linear {
             LineInput::Line(line) => self.lines.waiting.push_back(line),
             LineInput::Pasted(lines) => {
                 // The end of a pasted line sends nothing.
-                let text = format!("note: {} lines were pasted; Enter sends them, Ctrl+C drops them", lines.len());
+                let text = format!("note: pasted {} lines; Enter sends, Ctrl+C discards", lines.len());
                 self.lines.begun.extend(lines);
                 self.print(&[text]);
             }
@@ -242,7 +242,7 @@ impl Linear {
             self.tell_news();
         }
         if self.printer.waits_for_an_answer() {
-            self.print(&["warning: the input ended, so nobody can answer; the session can be resumed".to_owned()]);
+            self.print(&["warning: end of input, can't ask for answers; the session can be resumed".to_owned()]);
             self.tell(Msg::Terminate);
         } else if self.printer.asks() || self.is_idle() {
             self.tell(Msg::Terminate);
@@ -263,7 +263,7 @@ impl Linear {
                 self.tell(Msg::Line(Line::Interrupt));
             }
         } else {
-            self.print(&["note: what was begun is dropped".to_owned()]);
+            self.print(&["note: input discarded".to_owned()]);
         }
     }
 
@@ -285,7 +285,7 @@ impl Linear {
             if self.lines.unseen.is_none() && self.person && !self.client.editing {
                 self.lines.unseen = Unseen::begin();
                 if self.lines.unseen.is_none() {
-                    let text = "what you type cannot be hidden here; better store the key with \"lisle auth add\"";
+                    let text = "typing can't be hidden here; store the key with \"lisle auth add\" instead";
                     self.tell(Msg::Notice(Notice::new(Level::Warning, text)));
                 }
             }

@@ -76,7 +76,7 @@ impl Screen {
         self.leave();
         self.terminal.suspended = true;
         if let Err(error) = kill_current_process_group(Signal::TSTP) {
-            tracing::warn!("the process could not be stopped: {error}");
+            tracing::warn!("Can't stop the process: {error}");
         }
         // The signal may stop us a moment later. Taking the terminal again before that would leave it to the shell in raw
         // mode, so this waits for it; SIGCONT brings us back as well.
@@ -131,7 +131,7 @@ impl Screen {
     /// Gives the terminal to the user's editor, on a file of theirs.
     fn edit_file(&mut self, path: PathBuf, line: Option<u32>) {
         if !path.is_file() {
-            let text = format!("There is no file {} now.", sanitise::clean_line(&path.to_string_lossy()));
+            let text = format!("File {} no longer exists", sanitise::clean_line(&path.to_string_lossy()));
             return self.apply(Msg::Notice(Notice::new(Level::Warning, text)), Owed::User);
         }
         self.leave();
@@ -148,7 +148,7 @@ impl Screen {
             let tell = self.client.events.clone();
             match Finder::start(move |found| tell.send(RuntimeEvent::Msg(Msg::Found(Box::new(found)))).is_ok()) {
                 Ok(finder) => self.finder = Some(finder),
-                Err(error) => return tracing::warn!("files cannot be looked for: {error}"),
+                Err(error) => return tracing::warn!("can't search files: {error}"),
             }
         }
         if let Some(finder) = &self.finder {

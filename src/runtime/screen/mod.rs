@@ -299,7 +299,7 @@ impl Screen {
                     if memory.recall() != known
                         && let Err(error) = memory.keep(known)
                     {
-                        tracing::warn!("what the terminal answered could not be kept: {error}");
+                        tracing::warn!("can't save the terminal's answers: {error}");
                     }
                 });
             }

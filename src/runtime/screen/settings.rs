@@ -40,12 +40,12 @@ impl Screen {
 
 /// Findings about the terminal's answers.
 fn answers(known: TerminalAnswers, links: bool) -> Finding {
-    let whole = if known.synchronized { "frames appear as a whole" } else { "frames appear as they come" };
+    let whole = if known.synchronized { "synchronized frames" } else { "unsynchronized frames" };
     let ground = match known.dark() {
-        Some(true) => "a dark background",
-        Some(false) => "a light background",
-        None => "a background that it did not tell",
+        Some(true) => "dark background",
+        Some(false) => "light background",
+        None => "unknown background",
     };
-    let links = if links { "links can be clicked" } else { "no links" };
+    let links = if links { "clickable links" } else { "no links" };
     Finding::ok("answers", format!("{ground}; {whole}; {links}"))
 }

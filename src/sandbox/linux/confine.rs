@@ -67,7 +67,7 @@ pub fn hold_main(args: &[OsString]) -> i32 {
 }
 
 /// Beginning of the sentence about a command that was not started.
-const NOT_CLOSED_IN: &str = "the command was not started, because it could not be closed in";
+const NOT_CLOSED_IN: &str = "command not started: sandbox setup failed";
 
 fn say(text: &str, status: i32) -> i32 {
     use std::io::Write;
@@ -213,7 +213,7 @@ impl Confined for HeldCommand {
 
     fn become_it(&self) -> NotStarted {
         let Some((program, arguments)) = self.command.split_first() else {
-            return NotStarted(say("lisle: there is no command", 126));
+            return NotStarted(say("lisle: no command", 126));
         };
         crate::sandbox::own_process::descriptors::give_back();
         let mut command = Command::new(program);
@@ -222,7 +222,7 @@ impl Confined for HeldCommand {
             command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
         }
         let error = command.exec();
-        NotStarted(say(&format!("lisle: {} could not be started: {error}", program.display()), 126))
+        NotStarted(say(&format!("lisle: can't start {}: {error}", program.display()), 126))
     }
 
     fn fail(&self, why: &str) -> NotStarted {

@@ -47,7 +47,7 @@ pub(in crate::sandbox) struct Covers<'a> {
 }
 
 fn not_hidden(path: &Path) -> impl Fn(Errno) -> String {
-    move |e| format!("{} could not be hidden: {e}", path.display())
+    move |e| format!("can't hide {}: {e}", path.display())
 }
 
 impl<'a> Covers<'a> {

@@ -65,11 +65,11 @@ struct Cloned {
 }
 
 fn what(what: &'static str) -> impl Fn(Errno) -> String {
-    move |e| format!("the command's root could not be made ({what}): {e}")
+    move |e| format!("can't create the command's root ({what}): {e}")
 }
 
 fn not_mounted(path: &Path) -> impl Fn(Errno) -> String {
-    move |e| format!("{} could not be mounted: {e}", path.display())
+    move |e| format!("can't mount {}: {e}", path.display())
 }
 
 /// Gives this process its own root, in the namespace that it has just entered. `cwd` is where it goes on; without processes

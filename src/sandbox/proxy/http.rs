@@ -41,7 +41,7 @@ pub(super) async fn serve(stream: TcpStream, session: Arc<Session>, slot: Arc<Co
         .with_upgrades()
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection to the proxy of a command broke off");
+        tracing::debug!(%error, "a command's proxy connection was interrupted");
     }
 }
 

@@ -162,7 +162,7 @@ fn first_seen(file: &Path, repository: &Path, remotes: Vec<Target>) -> Vec<Targe
         file.write_all(format!("{}\n", serde_json::to_string(&line)?).as_bytes())
     };
     if let Err(error) = append() {
-        tracing::warn!("{} could not be written, so no remote counts: {error}", file.display());
+        tracing::warn!("can't write {}, so no remotes are allowed: {error}", file.display());
         return Vec::new();
     }
     remotes

@@ -35,11 +35,9 @@ pub async fn look_up(names: &dyn NameLookup, host: &str, port: u16) -> Result<Ve
     let found = tokio::time::timeout(PATIENCE, names.of(host.to_owned(), port)).await;
     match found {
         Ok(Ok(all)) if !all.is_empty() => Ok(all),
-        Ok(Ok(_)) => Err(format!("The host {host} has no address. Check how it is spelled.")),
-        Ok(Err(error)) => Err(format!(
-            "The host {host} was not found ({error}). Check how it is spelled, and whether there is a network."
-        )),
-        Err(_) => Err(format!("Looking up the host {host} took more than {} s. Try again later.", PATIENCE.as_secs())),
+        Ok(Ok(_)) => Err(format!("No address for host {host}. Check the spelling.")),
+        Ok(Err(error)) => Err(format!("Host {host} not found ({error}). Check the spelling and the network.")),
+        Err(_) => Err(format!("Looking up host {host} took more than {} s. Try again later.", PATIENCE.as_secs())),
     }
 }
 

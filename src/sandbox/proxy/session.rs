@@ -122,7 +122,7 @@ impl Session {
             self.decide(target, true).await?;
         }
         let connected = tokio::time::timeout(CONNECT, connect(&at)).await;
-        let failed = |why: String| Refusal::Unreachable(format!("{target} could not be reached: {why}."));
+        let failed = |why: String| Refusal::Unreachable(format!("Can't reach {target}: {why}."));
         match connected {
             Ok(Ok(stream)) => Ok(stream),
             Ok(Err(error)) => Err(failed(error.to_string())),

@@ -64,7 +64,7 @@ pub(in crate::sandbox) fn begin(
         use crate::sandbox::linux::mount_renewal::Renewal;
         use crate::sandbox::linux::opened_masks::Openings;
         use crate::sandbox::linux::pid_namespace::Streams;
-        let why = |e: String| format!("it could not be closed in: {e}");
+        let why = |e: String| format!("sandbox setup failed: {e}");
         let input = input(&profile)?;
         let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
         let openings = if masks { Openings::new() } else { None };
@@ -100,7 +100,7 @@ pub(in crate::sandbox) fn begin(
         .stderr(Stdio::from(second))
         // A group of its own, so that `kill 0` in a script does not end its parent.
         .process_group(0);
-    let child = line.spawn().map_err(|e| format!("{} could not be started: {e}", program.display()))?;
+    let child = line.spawn().map_err(|e| format!("can't start {}: {e}", program.display()))?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("the command has no process number")?;
     Ok(Main {
         pid,
@@ -114,7 +114,7 @@ pub(in crate::sandbox) fn begin(
 }
 
 fn apart(command: &[OsString]) -> Result<(OsString, Vec<OsString>), String> {
-    let (program, arguments) = command.split_first().ok_or("there is no command")?;
+    let (program, arguments) = command.split_first().ok_or("no command")?;
     Ok((program.clone(), arguments.to_vec()))
 }
 

@@ -221,7 +221,7 @@ impl Order {
         let length = usize::try_from(u32::from_le_bytes(length)).ok().filter(|length| *length <= LONGEST)?;
         let mut message = vec![0; length];
         from.read_exact(&mut message).ok()?;
-        Some(Self::read(&message).unwrap_or_else(|| Err("the order is not understood".to_owned())))
+        Some(Self::read(&message).unwrap_or_else(|| Err("the order is not supported".to_owned())))
     }
 }
 

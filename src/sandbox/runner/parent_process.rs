@@ -77,8 +77,7 @@ pub fn parent_main(args: &[OsString]) -> i32 {
 }
 
 fn go_to(cwd: &Path) -> Result<(), String> {
-    std::env::set_current_dir(cwd)
-        .map_err(|e| format!("the working directory {} cannot be entered: {e}", cwd.display()))
+    std::env::set_current_dir(cwd).map_err(|e| format!("can't enter the working directory {}: {e}", cwd.display()))
 }
 
 /// Remains of a command that is over, which the kernel takes its time to clear away.

@@ -89,8 +89,8 @@ pub fn first(bytes: &[u8]) -> First {
             Err(_) if line.iter().all(|b| *b == 0) => First::Broken { end, why: "line 1 is empty bytes".to_owned() },
             Err(why) => {
                 let why = match serde_json::from_str::<Value>(&text) {
-                    Ok(other) => format!("line 1 should be the header and is {}", sort_of(&other)),
-                    Err(_) => format!("line 1, the header, cannot be read ({why})"),
+                    Ok(other) => format!("line 1 should be the header but is {}", sort_of(&other)),
+                    Err(_) => format!("line 1, the header, is unreadable ({why})"),
                 };
                 First::Broken { end, why }
             }

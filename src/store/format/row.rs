@@ -106,9 +106,9 @@ pub fn read(line: &[u8], at: u64, number: u64, dir: &Path) -> RowLine {
         return RowLine { rows, odd: Some(Oddity::Glued) };
     }
     let (what, odd) = if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
-        ("valid JSON, but no message", Oddity::NoMessage)
+        ("valid JSON, but not a message", Oddity::NoMessage)
     } else {
-        ("a line that cannot be read", Oddity::Unreadable)
+        ("an unreadable line", Oddity::Unreadable)
     };
     RowLine { rows: vec![place.odd(what.to_owned(), text)], odd: Some(odd) }
 }
@@ -220,7 +220,7 @@ fn message(fields: &JsonFields, raw: &str, place: RowPlace) -> (Message, Option<
             carried: decoded(&own, "carried").or_else(|| own.text("carried").map(|text| Box::new(text.into()))),
         }),
         "plan" => Body::Plan(Plan { path: text("planPath"), markdown: content(fields) }),
-        _ => return odd(format!("a row of the type {kind:?}"), Oddity::UnknownType(kind)),
+        _ => return odd(format!("a row of type {kind:?}"), Oddity::UnknownType(kind)),
     };
     let row = Message {
         id: fields.text("id").map_or_else(|| place.id(), MessageId::new),

@@ -47,9 +47,9 @@ impl PropertyFile {
     /// Substitute for the file, in words.
     fn instead(self) -> &'static str {
         match self {
-            Self::Statuses => "The built-in statuses are used.",
-            Self::Labels => "No labels are known.",
-            Self::Views => "The built-in views are used.",
+            Self::Statuses => "Using the built-in statuses.",
+            Self::Labels => "No labels loaded.",
+            Self::Views => "Using the built-in views.",
         }
     }
 }
@@ -68,13 +68,13 @@ impl Store {
                 Ok((_, None)) => continue,
                 Err(error) => {
                     let notice = Notice::new(Level::Warning, format!("{error} {}", kind.instead()));
-                    all.problems.push(notice.hint("Look at the rights of the file and of the folder that it is in."));
+                    all.problems.push(notice.hint("Check the permissions of the file and its folder."));
                     continue;
                 }
             };
             let mut reading = read::PropertyReader::new(&path);
             if let Err(problem) = reading.file(kind, &bytes, &mut all) {
-                let hint = "Correct the file; until then it is left as it is and nothing is added to it.";
+                let hint = "Fix the file; until then lisle doesn't change it.";
                 all.problems.push(
                     Notice::new(Level::Warning, format!("{}{problem} {}", path.display(), kind.instead())).hint(hint),
                 );
@@ -108,7 +108,7 @@ impl Store {
             let (path, bytes) = self.definitions(kind)?;
             let refused = |why: String| StoreError::Definition { path: path.clone(), why };
             let text = match bytes {
-                Some(bytes) => String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8".to_owned()))?,
+                Some(bytes) => String::from_utf8(bytes).map_err(|_| refused("not UTF-8".to_owned()))?,
                 None => fresh(kind),
             };
             let edited = edit::add(&text, kind, definition).map_err(refused)?;

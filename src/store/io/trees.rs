@@ -90,7 +90,7 @@ pub fn copy_all(io: &dyn Io, from: &Path, entries: &[TreeEntry], to: &Path, sync
             PathKind::Dir => io.mkdir(&target).map_err(|e| StoreError::io("make", &target, e))?,
             PathKind::File => copy(io, &source, &target, sync)?,
             PathKind::Link | PathKind::Other => {
-                let error = io::Error::other("it is neither a file nor a directory; move it away first");
+                let error = io::Error::other("not a file or directory; move it out of the way first");
                 return Err(StoreError::io("copy", &source, error));
             }
         }

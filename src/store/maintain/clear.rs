@@ -87,7 +87,7 @@ impl Journal {
         });
         let emptied = match emptied {
             Ok(false) => {
-                let error = std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment");
+                let error = std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it");
                 Err(self.error("clear", error))
             }
             Ok(true) => Ok(()),

@@ -79,9 +79,9 @@ impl Store {
         let in_order = head.sound && (head.long || head.slot > 0 || found.odd.is_empty());
         let mut anew = !in_order || renamed || found.ino == 0;
         if found.ino == 0 && found.file.is_some() {
-            repairs.push("What another program left in session.jsonl.tmp becomes the session.".to_owned());
+            repairs.push("Restore the session from session.jsonl.tmp, left by another program.".to_owned());
         } else if anew {
-            repairs.push("Line 1, the header, is rewritten.".to_owned());
+            repairs.push("Rewrite the header in line 1.".to_owned());
         }
         let rows = self.rows(&reader, found, &meta)?;
         report.messages = rows.counted.messages;
@@ -90,9 +90,9 @@ impl Store {
         // Rows of unknown types may have been counted by who knows them; a writer counts at its leisure.
         let (says, most) = (meta.messages, rows.counted.messages + rows.strange);
         if !held && head.sound && !(rows.counted.messages..=most).contains(&says) {
-            let text = format!("The header counts {says} messages; the file has {}.", rows.counted.messages);
+            let text = format!("The header says {says} messages; the file has {}.", rows.counted.messages);
             report.odd.push((text, vec![1]));
-            repairs.push("The messages are counted again.".to_owned());
+            repairs.push("Recount the messages.".to_owned());
             anew = true;
         }
         let (live, _) = self.live(dir)?;
@@ -105,11 +105,11 @@ impl Store {
             let folded = live::folded(open);
             report.unfinished = (folded.len() + live.queue.len()) as u64;
             if !folded.is_empty() || live.turn {
-                repairs.push("What was left unfinished becomes part of the session, as interrupted.".to_owned());
+                repairs.push("Add unfinished rows to the session as interrupted.".to_owned());
             }
             self.lacking(&reader, found, &mut report, &mut repairs)?;
             if head.unfinished {
-                repairs.push("A change of the header that was interrupted is finished.".to_owned());
+                repairs.push("Finish an interrupted header change.".to_owned());
             }
         }
         self.left_files(dir, found, held, &mut report, &mut repairs)?;
@@ -143,8 +143,8 @@ impl Store {
             let lacking = self.missing(reader, found, &ours)?.len();
             if lacking > 0 {
                 let rows = if lacking == 1 { "row" } else { "rows" };
-                report.odd.push((format!("Another program left out {lacking} {rows} of ours."), Vec::new()));
-                repairs.push("What another program left out is added again.".to_owned());
+                report.odd.push((format!("Another program dropped {lacking} of our {rows}."), Vec::new()));
+                repairs.push("Re-add rows another program dropped.".to_owned());
             }
         }
         Ok(())
@@ -164,15 +164,15 @@ impl Store {
         // Of a holder they are its work.
         if temps > 0 && !held {
             let files = if temps == 1 { "file was" } else { "files were" };
-            let text = format!("{temps} temporary {files} left by a write that did not end.");
+            let text = format!("{temps} temporary {files} left by an unfinished write.");
             report.odd.push((text, Vec::new()));
-            repairs.push("Temporary files that were left are removed.".to_owned());
+            repairs.push("Remove leftover temporary files.".to_owned());
         }
         if found.ino != 0 && names.iter().any(|name| name == layout::THEIR_TEMP) {
             let text = if self.is_young(&dir.join(layout::THEIR_TEMP)) {
-                "Another program is writing session.jsonl.tmp at this moment."
+                "Another program is writing session.jsonl.tmp."
             } else {
-                "Another program left session.jsonl.tmp; it is not touched while session.jsonl can be read."
+                "Another program left session.jsonl.tmp; ignored while session.jsonl is readable."
             };
             report.odd.push((text.to_owned(), Vec::new()));
         }
@@ -251,9 +251,9 @@ impl Rows {
         for (oddity, lines) in &self.odd {
             report.odd.push((session::sentence(oddity, lines), lines.clone()));
             match oddity {
-                Oddity::Glued => repairs.push("Rows that share a line get one each.".to_owned()),
+                Oddity::Glued => repairs.push("Split rows that share a line.".to_owned()),
                 Oddity::Unreadable | Oddity::NoMessage => {
-                    repairs.push("Lines that are no rows go to session.jsonl.salvage.".to_owned());
+                    repairs.push("Move invalid lines to session.jsonl.salvage.".to_owned());
                 }
                 // A newer version knows them, and what is no UTF-8 can be read all the same.
                 Oddity::NotUtf8 | Oddity::UnknownType(_) => continue,
@@ -261,8 +261,8 @@ impl Rows {
             rewritten = true;
         }
         if self.unended {
-            report.odd.push(("The last line does not end with a newline.".to_owned(), vec![self.lines]));
-            repairs.push("The last line gets its newline.".to_owned());
+            report.odd.push(("The last line has no newline.".to_owned(), vec![self.lines]));
+            repairs.push("Add the missing last newline.".to_owned());
             rewritten = true;
         }
         rewritten

@@ -71,13 +71,13 @@ impl Store {
             Ok(names) => names,
             Err(error) if error.kind() == ErrorKind::NotFound => return listing,
             Err(error) => {
-                let text = format!("The sessions in {} cannot be listed: {error}.", dir.display());
-                listing.notices.push(Notice::new(Level::Error, text).hint("Check the rights of the directory."));
+                let text = format!("Can't list the sessions in {}: {error}.", dir.display());
+                listing.notices.push(Notice::new(Level::Error, text).hint("Check the directory's permissions."));
                 return listing;
             }
         };
         if !strange.is_empty() {
-            let text = format!("Not listed, because their names are no session ids: {}.", strange.join(", "));
+            let text = format!("Not listed (invalid session ids): {}.", strange.join(", "));
             let hint = format!("Rename them in {}: letters, digits, '_' and '-'.", dir.display());
             listing.notices.push(Notice::new(Level::Warning, text).hint(hint));
         }
@@ -227,8 +227,8 @@ impl Store {
         let (meta, sure) = match first {
             Ok(_) => match self.second(id, &dir) {
                 Ok(Some(meta)) => (meta, true),
-                Ok(None) => self.whole_row(id, "Line 1, the header, cannot be read as one."),
-                Err(_) => (self.whole_row(id, "Line 1, the header, cannot be read as one.").0, false),
+                Ok(None) => self.whole_row(id, "Line 1 is not a valid header."),
+                Err(_) => (self.whole_row(id, "Line 1 is not a valid header.").0, false),
             },
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // Gone, or another program is between its unlink and its rename.
@@ -243,7 +243,7 @@ impl Store {
             Err(error) if error.kind() == ErrorKind::NotADirectory => return None,
             Err(error) => {
                 let mut meta = SessionMeta::new(id.clone(), At(0), Mode::default(), dir);
-                meta.odd.push(format!("session.jsonl cannot be read: {error}."));
+                meta.odd.push(format!("Can't read session.jsonl: {error}."));
                 return Some((meta, Basis::Passing));
             }
         };
@@ -273,7 +273,7 @@ impl Store {
         let bytes = whole_file::read(self.io(), &dir.join(layout::HEADER))?;
         let Some(second) = bytes.and_then(|bytes| Second::parse(&bytes)) else { return Ok(None) };
         let mut meta = header::decode(&second.header, id, Home { dir, home: &self.inner.home }, At(0));
-        meta.odd.push("Line 1, the header, cannot be read by a list; this comes from header.json.".to_owned());
+        meta.odd.push("Can't list from the header in line 1; using header.json.".to_owned());
         Ok(Some(meta))
     }
 

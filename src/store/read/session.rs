@@ -85,8 +85,7 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<FoundSession, StoreError> {
                 Ok((temp, stat)) => {
                     let (bytes, first) = look(io, &temp, stat, &theirs)?;
                     odd.push(
-                        "session.jsonl is missing; what is shown was left in session.jsonl.tmp by another program."
-                            .to_owned(),
+                        "session.jsonl is missing; showing session.jsonl.tmp, left by another program.".to_owned(),
                     );
                     let head = head(first, &bytes, second, &mut odd);
                     return Ok(FoundSession {
@@ -102,7 +101,7 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<FoundSession, StoreError> {
                 Err(_) => match open(io, &path) {
                     Ok(opened) => opened,
                     Err(_) if second.is_some() => {
-                        odd.push("session.jsonl is missing; the header comes from header.json.".to_owned());
+                        odd.push("session.jsonl is missing; using the header from header.json.".to_owned());
                         let head = head(First::Empty, b"", second, &mut Vec::new());
                         return Ok(FoundSession { file: None, ino: 0, len: 0, modified: 0, head, odd });
                     }
@@ -168,11 +167,11 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
                 odd.push("Lines end with CRLF.".to_owned());
             }
             if lossy {
-                odd.push("Line 1, the header, holds bytes that are not UTF-8.".to_owned());
+                odd.push("The header in line 1 contains bytes that are not UTF-8.".to_owned());
             }
             if head.long {
                 odd.push(format!(
-                    "Line 1, the header, has {end} bytes; other programs read only {}. Changes of it are kept in header.json.",
+                    "The header in line 1 has {end} bytes; other programs read only {}. Changes go to header.json.",
                     header::SLOT_MAX
                 ));
             }
@@ -208,7 +207,7 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
         head.unfinished = head.hash != second.after;
         head.foreign = false;
         if !head.sound {
-            odd.push("The header comes from header.json.".to_owned());
+            odd.push("Using the header from header.json.".to_owned());
         }
     }
     head
@@ -361,7 +360,7 @@ impl SessionReader<'_> {
         lines::each(self.io, file, 0, found.len, line).map_err(error)?;
         let mut sentences: Vec<String> = odd.iter().map(|(oddity, lines)| sentence(oddity, lines)).collect();
         if !ended {
-            sentences.push("The last line does not end with a newline.".to_owned());
+            sentences.push("The last line has no newline.".to_owned());
         }
         Ok(sentences)
     }
@@ -430,13 +429,13 @@ pub(in crate::store) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
     let pick = |single: &str, many: &str| if one { single.to_owned() } else { many.to_owned() };
     match oddity {
         Oddity::Unreadable => {
-            format!("{list} cannot be read; {} and kept.", pick("it is shown as it is", "they are shown as they are"))
+            format!("{list} unreadable; {} and kept.", pick("shown as is", "shown as is"))
         }
         Oddity::NotUtf8 => format!("{list} {} bytes that are not UTF-8.", pick("holds", "hold")),
-        Oddity::Glued => format!("{list} {} several rows; a newline was lost.", pick("holds", "hold")),
+        Oddity::Glued => format!("{list} {} several rows; missing newline.", pick("holds", "hold")),
         Oddity::NoMessage => format!("{list} {} no message; {} kept.", pick("is", "are"), pick("it is", "they are")),
         Oddity::UnknownType(kind) => {
-            format!("{list} {} of the type {kind:?}, which this version does not know; kept.", pick("is", "are"))
+            format!("{list} {} of type {kind:?}, unknown to this version; kept.", pick("is", "are"))
         }
     }
 }

@@ -189,7 +189,7 @@ fn a_panic_of_the_writing_thread_is_told_and_loses_nothing_that_was_given() {
         panics.store(true, SeqCst);
         // The thread dies with this one in its hands.
         writer.append(vec![answer(2)], Durability::Synced).await.unwrap_err();
-        health.wait_for(|health| matches!(health, Health::Over(why) if why.contains("failed inside"))).await.unwrap();
+        health.wait_for(|health| matches!(health, Health::Over(why) if why.contains("internal error"))).await.unwrap();
         writer.append(vec![user(3)], Durability::Synced).await.unwrap_err();
         writer.live(answer(4), Durability::Written).await.unwrap_err();
         writer.grow(MessageId::new("msg-a4"), " and more".into());

@@ -72,9 +72,9 @@ fn the_definitions_of_another_program_are_read_as_it_reads_them() {
     for part in [
         "statuses/config.json, line 67: The status \"阻塞\" has an empty id",
         "The label \"紧急\" has an empty id",
-        "views.json, line 64: The view \"Broken\" is not used",
-        "There is no field nosuchfield",
-        "and this is a text",
+        "views.json, line 64: Ignored view \"Broken\"",
+        "No field nosuchfield",
+        "found a text",
     ] {
         assert!(told.contains(part), "{part}\n{told}");
     }
@@ -179,14 +179,14 @@ fn a_broken_file_is_told_with_its_line_and_never_touched() {
         assert!(!all.problems[0].hint.is_empty());
         assert_eq!(Properties { problems: Vec::new(), ..all }, Properties::builtin(), "{text}");
         let error = store.define(&definition).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("left as it is"), "{error}");
+        assert!(error.contains(name) && error.contains("unchanged"), "{error}");
         assert_eq!(read(root.path(), name), text);
     }
     let root = with(&[]);
     std::fs::create_dir_all(root.path().join("work")).unwrap();
     std::fs::write(root.path().join("work/views.json"), b"{\n\"views\": \xff}").unwrap();
     let store = store(root.path());
-    assert!(problems(&store.properties())[0].contains("line 2: this is not UTF-8"));
+    assert!(problems(&store.properties())[0].contains("line 2: not UTF-8"));
     assert!(store.define(&view("X", "hasUnread")).is_err());
 }
 
@@ -227,22 +227,22 @@ fn a_bad_entry_is_told_and_the_others_are_used() {
     assert_eq!(all.views.iter().map(|v| v.id.as_str()).collect::<Vec<_>>(), ["v1"]);
     let told = problems(&all);
     for part in [
-        "line 2: The colour is not used",
-        "line 3: The category \"shut\"",
+        "line 2: Ignored the color",
+        "line 3: Unknown category \"shut\"",
         "line 3: The status \"done\" is not fixed",
-        "line 4: This is no status",
-        "line 5: This status has no id",
-        "line 6: The status \"todo\" is there twice",
-        "line 7: \"label\" is not a text",
-        "There is no status cancelled",
-        "The default status \"nowhere\"",
-        "labels/config.json, line 2: The type \"colour\"",
-        "line 3: Labels can be 5 deep",
-        "line 4: The label \"a\" is there twice",
-        "line 5: This rule has no \"pattern\"",
+        "line 4: Not a status",
+        "line 5: Ignored a status without an id",
+        "line 6: Duplicate status \"todo\"",
+        "line 7: Ignored \"label\"",
+        "Missing status cancelled",
+        "Unknown default status \"nowhere\"",
+        "labels/config.json, line 2: Unknown type \"colour\"",
+        "line 3: Labels nest 5 levels deep",
+        "line 4: Duplicate label \"a\"",
+        "line 5: Ignored a rule without a \"pattern\"",
         "line 5: The label's \"children\"",
-        "line 3: The view \"v2\" is not used: Two values are compared with ==. (at byte 10)",
-        "line 4: The view \"Three\" has no",
+        "line 3: Ignored view \"v2\": Use == to compare. (at byte 10)",
+        "line 4: Ignored view \"Three\"",
     ] {
         assert!(told.iter().any(|one| one.contains(part)), "{part}\n{told:#?}");
     }
@@ -331,14 +331,14 @@ fn what_cannot_be_added_says_why_and_changes_nothing() {
     let root = copy_of("main");
     let store = store(root.path());
     for (definition, why) in [
-        (label("  ", None), "the name is empty"),
-        (label("development", None), "there is a label of the name \"development\" already"),
+        (label("  ", None), "empty name"),
+        (label("development", None), "a label named \"development\" already exists"),
         (label("CODE", Some("development")), "already"),
         (label("New", Some("nowhere")), "no label \"nowhere\""),
-        (label("Deep", Some("hooks-effects")), "5 deep"),
+        (label("Deep", Some("hooks-effects")), "5 levels"),
         (status("todo"), "already"),
-        (view("Odd", "messageCount > \"1\""), "the condition cannot be read: > needs a number"),
-        (view("", "hasUnread"), "the name is empty"),
+        (view("Odd", "messageCount > \"1\""), "invalid condition: > expects a number"),
+        (view("", "hasUnread"), "empty name"),
     ] {
         let files = ["labels/config.json", "statuses/config.json", "views.json"];
         let before = files.map(|name| read(root.path(), name));

@@ -335,7 +335,7 @@ fn a_session_that_may_not_be_read_says_so_until_it_may() {
             assert_eq!(now.len(), right.len());
             for (now, was) in now.iter().zip(&right) {
                 if now.id.as_str() == name {
-                    assert!(now.odd[0].contains("cannot be read: Permission denied"), "{:?}", now.odd);
+                    assert!(now.odd[0].contains("Can't read session.jsonl: Permission denied"), "{:?}", now.odd);
                 } else {
                     assert_eq!(now, was);
                 }

@@ -240,7 +240,7 @@ fn filters_choose_rows_and_sessions() {
     assert_eq!(sessions(&store, &format!("main after:{}", day.date())), ["b-todo"]);
     assert_eq!(sessions(&store, &format!("main before:{}", day.date())), ["a-done"]);
     let (found, searched) = search_with(&store, "status:nope x", &Properties::default());
-    assert!(found.is_empty() && searched.error.unwrap().contains("There is no status \"nope\""));
+    assert!(found.is_empty() && searched.error.unwrap().contains("No status \"nope\""));
 }
 
 #[test]

@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 const NOT_HELPED: [(&str, &str); 10] = [
     ("damaged-header-20k", "other programs read only"),
     ("damaged-header-8193", "other programs read only"),
-    ("damaged-header-wrong-types", "is not used"),
+    ("damaged-header-wrong-types", "Ignored"),
     ("damaged-tmp-newer", "left session.jsonl.tmp"),
     ("damaged-tmp-torn", "left session.jsonl.tmp"),
     ("260903-calm-forest", ""),
     ("260906-bright-summit", ""),
-    ("260923-royal-maple", "not known"),
+    ("260923-royal-maple", "Unknown"),
     ("260926-crooked-arrow", ""),
     ("260907-gentle-harbor", ""),
 ];
@@ -105,8 +105,7 @@ fn every_session_is_sound_after_a_repair_and_nothing_is_lost() {
                 }
                 Some(_) => {}
                 None => {
-                    let helpless =
-                        ["does not know", "not UTF-8", "other programs read only", "is not known", "is not used"];
+                    let helpless = ["unknown to", "not UTF-8", "other programs read only", "Unknown", "Ignored"];
                     let known = |text: &str| helpless.iter().any(|word| text.contains(word));
                     assert!(again.odd.iter().all(|(text, _)| known(text)), "{name}: {again:?}");
                     assert!(again.missing.is_empty() && again.unfinished == 0, "{name}: {again:?}");
@@ -173,7 +172,7 @@ fn what_a_death_left_is_told_and_folded_in() {
     let (store, id) = (quick(root.path()), left_by_a_death(root.path()));
     let report = store.verify(&id).unwrap();
     assert_eq!((report.messages, report.unfinished, report.lines), (2, 2, 4), "{report:?}");
-    assert!(report.odd.iter().any(|(text, lines)| text.contains("Line 4 cannot be read") && *lines == [4]));
+    assert!(report.odd.iter().any(|(text, lines)| text.contains("Line 4 unreadable") && *lines == [4]));
     assert!(report.odd.iter().any(|(text, _)| text.contains("1 temporary file was left")));
     // While somebody writes it, all that is normal, and a repair is refused.
     let loaded = store.load(&id, 9).unwrap();

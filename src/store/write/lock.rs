@@ -120,7 +120,7 @@ pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<LockOutcome> {
         && let Err(error) = name(&**io, path, &lock.me)
     {
         // The lock is the kernel's; the text only tells others who we are.
-        tracing::warn!(%error, "cannot write the holder's name to {}", path.display());
+        tracing::warn!(%error, "can't write the holder's name to {}", path.display());
     }
     Ok(asked)
 }
@@ -217,7 +217,7 @@ impl Lock {
             if self.granted {
                 self.me.unlocked = false;
                 if let Err(error) = name(&*self.io, &self.path, &self.me) {
-                    tracing::warn!(%error, "cannot write the holder's name to {}", self.path.display());
+                    tracing::warn!(%error, "can't write the holder's name to {}", self.path.display());
                 }
             }
         }
@@ -263,7 +263,7 @@ impl Lock {
         self.me.epoch = self.me.epoch.max(there.map_or(0, |holder| holder.epoch + 1));
         self.me.unlocked = false;
         if let Err(error) = name(&*self.io, &self.path, &self.me) {
-            tracing::warn!(%error, "cannot write the holder's name to {}", self.path.display());
+            tracing::warn!(%error, "can't write the holder's name to {}", self.path.display());
         }
         (self.file, self.granted) = (Some(file), true);
         // Whoever removes it once more is found out the next time.
@@ -293,7 +293,7 @@ impl Drop for Lock {
         if self.file.is_some() && !self.granted && self.lost().is_none() {
             self.me.unlocked = false;
             if let Err(error) = name(&*self.io, &self.path, &self.me) {
-                tracing::warn!(%error, "cannot write the holder's name to {}", self.path.display());
+                tracing::warn!(%error, "can't write the holder's name to {}", self.path.display());
             }
         }
         self.unlock();

@@ -10,7 +10,7 @@ const RECENT_MS: i64 = 60_000;
 
 /// Error when another program replaced a file each time that we tried.
 pub(in crate::store) fn busy() -> std::io::Error {
-    std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment")
+    std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it")
 }
 
 /// Actions of others on a session that we write.
@@ -123,12 +123,12 @@ impl Ownership {
 /// Findings about others when a session is opened.
 fn at_opening(lock: &Lock, found: &FoundSession) -> Elsewhere {
     if let Some(holder) = lock.taken_from() {
-        return Elsewhere::Also(format!("{holder}, which it was taken over from"));
+        return Elsewhere::Also(format!("{holder}, the previous owner"));
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
     let age = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(found.modified);
     if found.ino != 0 && found.head.foreign && (0..RECENT_MS).contains(&age) {
-        return Elsewhere::Also("another program, which wrote it a moment ago".to_owned());
+        return Elsewhere::Also("another program, which wrote it recently".to_owned());
     }
     Elsewhere::Quiet
 }

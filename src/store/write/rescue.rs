@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// First line of the file.
-pub(in crate::store) const TITLE: &str = "A part of a conversation that lisle could not save";
+pub(in crate::store) const TITLE: &str = "Part of a conversation that lisle could not save";
 /// Line behind which the rows stand.
 const ROWS: &str = "======== rows, for lisle sessions import ========";
 /// Bytes of text that are told where no file can be written.
@@ -194,7 +194,7 @@ impl Remains<'_> {
             Ok(())
         })?;
         for queued in self.queue {
-            writeln!(out, "\nWaited in the queue:\n{}", queued.text)?;
+            writeln!(out, "\nQueued:\n{}", queued.text)?;
         }
         if !self.draft.text.is_empty() {
             writeln!(out, "\nDraft:\n{}", self.draft.text)?;

@@ -122,7 +122,7 @@ impl Journal {
         if young {
             let error = std::io::Error::new(
                 ErrorKind::WouldBlock,
-                "another program is writing session.jsonl.tmp at this moment; it is taken over after a minute",
+                "another program is writing session.jsonl.tmp; taken over after a minute",
             );
             return Err(self.error("write", error));
         }

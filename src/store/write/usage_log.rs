@@ -139,7 +139,7 @@ impl UsageLog {
         let many = files.len().saturating_sub(MONTHS);
         for (_, path) in files.into_iter().take(many) {
             if let Err(error) = std::fs::remove_file(&path) {
-                tracing::warn!(%error, "{} could not be removed", path.display());
+                tracing::warn!(%error, "can't remove {}", path.display());
             }
         }
     }

@@ -200,7 +200,7 @@ pub(in crate::tools) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Halt> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| Halt::Says(format!("The tool broke off: {e}. Nothing more is known; try another way.")))
+    done.map_err(|e| Halt::Says(format!("The tool crashed: {e}. Try another way.")))
 }
 
 impl Running {
@@ -319,19 +319,19 @@ impl Over {
             }
             Ended::Output => text.push_str("Ended because it wrote more than it may.\n"),
             Ended::Asked if repeated => text.push_str(
-                "Ended by lisle: it made what configures or runs code again after that had been taken back.\n",
+                "Stopped by lisle: it recreated files that configure or run code after they were restored.\n",
             ),
             Ended::Asked => text.push_str("Ended on request.\n"),
             Ended::NotStarted => {
                 let why = report.error.clone().unwrap_or_default();
-                text.push_str(&format!("The command could not be started: {why}.\n"));
+                text.push_str(&format!("Can't start the command: {why}.\n"));
             }
         }
         if report.left > 0 {
             text.push_str(&format!("(Left running and ended with it: {}.)\n", processes(report.left)));
         }
         if report.stuck > 0 {
-            text.push_str(&format!("({} could not be ended.)\n", processes(report.stuck)));
+            text.push_str(&format!("(Can't stop {}.)\n", processes(report.stuck)));
         }
         text.push_str(&lines(&notes.lines));
         match code {

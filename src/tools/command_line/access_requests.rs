@@ -137,7 +137,7 @@ fn socket(name: &str, command: &str) -> Result<Access, String> {
         let known: Vec<&str> = Service::ALL.into_iter().map(Service::name).collect();
         format!("`access.sockets` lists {}; {name} is none of them.", known.join(", "))
     })?;
-    let path = services::find(named).ok_or_else(|| format!("There is no {name} on this machine."))?;
+    let path = services::find(named).ok_or_else(|| format!("No {name} on this machine."))?;
     Ok(Access::Socket { service: named, path, program: program(command) })
 }
 
@@ -164,7 +164,7 @@ fn sound(name: &str, place: &CallPlace) -> Result<PathBuf, String> {
             _ => "belongs to the kernel or to running programs",
         };
         return Err(format!(
-            "{} {why}: no answer opens it to a command. Name a file or folder below it.",
+            "{} {why}: it can't be granted to a command. Name a file or folder in it.",
             path.display()
         ));
     }

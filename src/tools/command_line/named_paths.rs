@@ -53,7 +53,7 @@ pub(in crate::tools) fn look(command: &str, place: &CallPlace) -> Looked {
     }
     let bases = bases(&words, place, home.as_deref());
     if bases.len() > MOST_BASES {
-        out.unseen = Some("it changes the directory too often".to_owned());
+        out.unseen = Some("too many directory changes".to_owned());
     }
     let mut budget = MOST_MATCHES;
     for word in words.iter().take(MOST) {
@@ -236,7 +236,7 @@ fn bases(words: &[PatternWord], place: &CallPlace, home: Option<&Path>) -> Vec<P
 pub(in crate::tools) fn matches(pattern: &Path, budget: &mut usize) -> Result<Vec<PathBuf>, String> {
     let mut found = vec![PathBuf::from("/")];
     for part in pattern.components() {
-        let name = part.as_os_str().to_str().ok_or("is not understood")?;
+        let name = part.as_os_str().to_str().ok_or("is not supported")?;
         if name == "/" {
             continue;
         }
@@ -244,7 +244,7 @@ pub(in crate::tools) fn matches(pattern: &Path, budget: &mut usize) -> Result<Ve
             found.iter_mut().for_each(|path| path.push(name));
             continue;
         }
-        let matcher = matcher(name).ok_or("is a pattern that is not understood")?;
+        let matcher = matcher(name).ok_or("is a pattern that is not supported")?;
         let mut next = Vec::new();
         for folder in &found {
             let Ok(entries) = std::fs::read_dir(folder) else { continue };

@@ -61,7 +61,7 @@ pub async fn ask(url: &Url, at: &[SocketAddr], private: bool) -> Result<Came, St
             return Err(format!("{url} points to another place ({}) without a usable address.", status.as_u16()));
         };
         if !matches!(to.scheme(), "http" | "https") {
-            return Err(format!("{url} points to {to}, which is no address of the web."));
+            return Err(format!("{url} points to {to}, which is not a web address."));
         }
         let same =
             host_of(&to) == host_of(&url) && usual(&to, &url) && to.username().is_empty() && to.password().is_none();
@@ -95,7 +95,7 @@ async fn send(url: &Url, at: &[SocketAddr]) -> Result<Response, String> {
     let client = builder.build().map_err(|error| format!("No request could be made: {}.", words(&error)))?;
     let accept = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.9, */*;q=0.5";
     client.get(url.clone()).header(ACCEPT, accept).send().await.map_err(|error| {
-        let what = if error.is_connect() { "could not be reached" } else { "did not answer" };
+        let what = if error.is_connect() { "is unreachable" } else { "did not answer" };
         format!("{} {what}: {}.", host_of(url), words(&error))
     })
 }
@@ -125,7 +125,9 @@ pub async fn body(response: &mut Response, most: usize) -> Result<(Vec<u8>, bool
         match response.chunk().await {
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) => return Ok((bytes, false)),
-            Err(error) => return Err(format!("The answer broke off after {} bytes: {}.", bytes.len(), words(&error))),
+            Err(error) => {
+                return Err(format!("The response ended early, after {} bytes: {}.", bytes.len(), words(&error)));
+            }
         }
         if bytes.len() > most {
             bytes.truncate(most);

@@ -118,7 +118,7 @@ impl FetchInput {
             return Err(format!("The address is longer than {LONGEST} characters."));
         }
         let url = Url::parse(text).map_err(|error| {
-            format!("`{}` is no address: {error}. Give all of it: https://HOST/PATH.", input::one_line(text, 100))
+            format!("Invalid URL `{}`: {error}. Use the full form: https://HOST/PATH.", input::one_line(text, 100))
         })?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("fetch asks http and https alone, not {}. Files are read with `read`.", url.scheme()));
@@ -225,7 +225,7 @@ async fn read(response: &mut Response, url: &Url, with: &RunContext) -> Result<S
             page::MarkdownPage { title: String::new(), markdown: text }
         }
     });
-    let page = page.await.map_err(|error| format!("The page could not be read: {error}."))?;
+    let page = page.await.map_err(|error| format!("Can't read the page: {error}."))?;
     if !status.is_success() {
         let reason = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
         let words: String = page.markdown.trim().chars().take(SAID).collect();
@@ -271,7 +271,7 @@ async fn kept(url: &Url, said: &str, bytes: Vec<u8>, place: CallPlace) -> Result
     let (name, size) = (file_name(url, said), bytes.len());
     let path = tokio::task::spawn_blocking(move || keep(&name, &bytes, &place))
         .await
-        .map_err(|error| format!("The file could not be kept: {error}."))??;
+        .map_err(|error| format!("Can't save the file: {error}."))??;
     let what = said.split(';').next().unwrap_or_default().trim();
     let what = if what.is_empty() { "binary data" } else { what };
     Ok(format!("{url}\nThis is no text ({what}, {size} bytes). It was kept as {}.", path.display()))
@@ -281,7 +281,7 @@ async fn kept(url: &Url, said: &str, bytes: Vec<u8>, place: CallPlace) -> Result
 fn keep(name: &str, bytes: &[u8], place: &CallPlace) -> Result<PathBuf, String> {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "bin"));
     downloads::create_named(place, "downloads", stem, ending, bytes)
-        .map_err(|why| format!("The file could not be kept: {why}."))
+        .map_err(|why| format!("Can't save the file: {why}."))
 }
 
 /// A name for what lies at an address: its last part, of harmless characters alone.

@@ -131,7 +131,7 @@ fn redirects_are_followed_at_the_same_host_alone() {
     assert!(other.asked.lock().unwrap().is_empty(), "nothing was asked there");
     assert!(bench.ok("fetch", json!({"url": server.url("/user")})).text.contains("points to another place"));
     for (path, says) in
-        [("/loop", "more than 5 redirects"), ("/file", "no address of the web"), ("/nowhere", "without a usable")]
+        [("/loop", "more than 5 redirects"), ("/file", "not a web address"), ("/nowhere", "without a usable")]
     {
         let error = bench.error("fetch", json!({"url": server.url(path)}));
         assert!(error.contains(says), "{path}: {error}");
@@ -151,7 +151,7 @@ fn what_the_server_refuses_is_told_with_its_words() {
     assert!(error.ends_with("answered 503 Service Unavailable."), "{error}");
     // Nobody listens there any more.
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    assert!(bench.error("fetch", json!({"url": format!("http://{gone}/")})).contains("could not be reached"));
+    assert!(bench.error("fetch", json!({"url": format!("http://{gone}/")})).contains("is unreachable"));
 }
 
 #[test]
@@ -228,10 +228,10 @@ fn facts_name_the_host_as_it_is_asked() {
 fn errors() {
     let bench = Bench::new();
     for (url, says) in [
-        ("docs.rs", "is no address"),
+        ("docs.rs", "Invalid URL"),
         ("file:///etc/passwd", "http and https alone"),
         ("https://me:secret@docs.rs/", "a name or a password"),
-        ("https://", "is no address"),
+        ("https://", "Invalid URL"),
     ] {
         let error = bench.inspect("fetch", &json!({"url": url})).unwrap_err();
         assert!(error.contains(says) && !error.contains("secret"), "{url}: {error}");

@@ -18,19 +18,15 @@ const LONGEST_NAME: usize = 100;
 /// # Errors
 /// A sentence: what was wrong with which file, and what to do.
 pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
-    let written = written.to_str().ok_or("Only files whose paths are UTF-8 can be attached.")?;
+    let written = written.to_str().ok_or("Only files with UTF-8 paths can be attached")?;
     let path = paths::resolve(written, place)?;
     let shown = paths::shown(&path, place);
-    let secret = || {
-        format!(
-            "{shown} looks like it holds secrets, so it was not attached. Copy what is harmless in it to another file."
-        )
-    };
+    let secret = || format!("Not attached: {shown} may contain secrets. Copy the harmless parts to another file.");
     if classify::is_secret(&path, place) || crate::domain::paths::is_secret_file(Path::new(written)) {
         return Err(secret());
     }
     if crate::domain::paths::is_device(&path) {
-        return Err(format!("{shown} is a device or a file of the kernel, which cannot be attached."));
+        return Err(format!("Can't attach {shown}: device or kernel file"));
     }
     let size = files::look(&path).map_err(|error| explain(error, &shown))?.len();
     if size > LARGEST {
@@ -51,15 +47,15 @@ pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
 pub fn keep(name: &str, bytes: &[u8], session: &Path) -> Result<Attachment, String> {
     let size = bytes.len() as u64;
     if bytes.is_empty() {
-        return Err("the file is empty".to_owned());
+        return Err("empty file".to_owned());
     }
     if size > LARGEST {
-        return Err(format!("{} are more than the {} that are taken", text::size(size), text::size(LARGEST)));
+        return Err(format!("{} exceeds the limit of {}", text::size(size), text::size(LARGEST)));
     }
     let (kind, mime) = kind_of(name, bytes)?;
     let stored = format!("{}_{}", id(), sanitised(name));
     let path = session.join(FOLDER).join(stored);
-    files::create_private(&path, bytes).map_err(|error| format!("it could not be copied: {error}"))?;
+    files::create_private(&path, bytes).map_err(|error| format!("can't copy it: {error}"))?;
     Ok(Attachment { name: name.to_owned(), path, kind, mime: mime.to_owned(), bytes: size, text: None })
 }
 
@@ -112,12 +108,10 @@ fn refused(kind: &str, ending: &str) -> String {
         "xlsx" | "xls" | "ods" | "numbers" => "save it as CSV or PDF",
         "pptx" | "ppt" | "odp" | "key" => "save it as PDF",
         "bmp" | "tif" | "tiff" | "heic" | "heif" | "avif" | "ico" | "jxl" => "save it as PNG or JPEG",
-        "mp3" | "wav" | "ogg" | "flac" | "m4a" | "mp4" | "mov" | "webm" | "mkv" => {
-            "models here are given no sound or film"
-        }
-        _ => "it can be named in the message, and tools can look at it",
+        "mp3" | "wav" | "ogg" | "flac" | "m4a" | "mp4" | "mov" | "webm" | "mkv" => "audio and video are not supported",
+        _ => "name it in the message for tools to read",
     };
-    format!("it is {kind}, which cannot be sent; {advice}")
+    format!("can't send {kind}; {advice}")
 }
 
 fn text_type(ending: &str) -> &'static str {
@@ -162,19 +156,19 @@ fn sanitised(name: &str) -> String {
 
 fn too_large(shown: &str, size: u64) -> String {
     let (size, most) = (text::size(size), text::size(LARGEST));
-    format!("{shown} has {size}, and at most {most} are attached. Name it in the message: tools can read parts of it.")
+    format!("{shown} is {size}, over the limit of {most}. Name it in the message: tools can read parts of it.")
 }
 
 fn explain(error: FileError, shown: &str) -> String {
     match error {
         FileError::Missing(_) | FileError::NoFolder(_) => format!("{shown} does not exist."),
         FileError::Directory(_) => {
-            format!("{shown} is a folder. Attach files, or name the folder in the message: tools can look into it.")
+            format!("{shown} is a folder. Attach files, or name the folder in the message for tools to read.")
         }
         FileError::TooLarge(_, size) => too_large(shown, size),
-        FileError::Special(_, what) => format!("{shown} is {what}, which cannot be attached."),
-        FileError::Changed(_) => format!("{shown} was changed just now, while it was opened. Try again."),
-        FileError::Io { source, .. } => format!("{shown} cannot be read: {source}."),
+        FileError::Special(_, what) => format!("Can't attach {shown}: {what}"),
+        FileError::Changed(_) => format!("{shown} changed while being opened. Try again."),
+        FileError::Io { source, .. } => format!("Can't read {shown}: {source}."),
     }
 }
 
@@ -222,13 +216,13 @@ mod tests {
         for (name, says) in [
             ("missing", "does not exist"),
             ("src", "is a folder"),
-            ("empty", "is empty"),
+            ("empty", "empty file"),
             ("deck.pptx", "save it as PDF"),
-            ("song.mp3", "no sound"),
+            ("song.mp3", "audio and video"),
             ("p.bmp", "save it as PNG"),
             (".env", "secrets"),
             ("harmless.txt", "secrets"),
-            ("big", "at most 20"),
+            ("big", "limit of 20"),
             ("/dev/zero", "device"),
         ] {
             let why = take(Path::new(name), &place).unwrap_err();

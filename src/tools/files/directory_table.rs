@@ -53,7 +53,7 @@ impl Skip {
         let mut names = globset::GlobSetBuilder::new();
         for pattern in patterns {
             let glob = globset::GlobBuilder::new(pattern.trim_matches('/')).literal_separator(true).build();
-            names.add(glob.map_err(|error| format!("{pattern:?} is no pattern: {}", error.kind()))?);
+            names.add(glob.map_err(|error| format!("invalid pattern {pattern:?}: {}", error.kind()))?);
         }
         let names = names.build().map_err(|error| error.to_string())?;
         Ok(Self { names, paths })
@@ -153,19 +153,19 @@ impl DirectoryTable {
                 look.device = rustix::fs::fstat(&folder).map(|stat| stat.st_dev).unwrap_or_default();
                 look.folder(&folder, Path::new(""), 0)?;
             }
-            Err(error) => look.table.gaps.push(format!("{} could not be looked at: {error}.", root.display())),
+            Err(error) => look.table.gaps.push(format!("Can't read {}: {error}.", root.display())),
         }
         let TreeLook { mut table, full, unkept, .. } = look;
         if full {
             table.gaps.push(format!(
-                "{} has more than {} entries; not all of them were looked at.",
+                "{} has more than {} entries; some were not checked.",
                 root.display(),
                 limits.entries
             ));
         } else {
             table.listed = None;
         }
-        table.gaps.extend(unkept.map(|why| format!("Not every file could be kept: {why}.")));
+        table.gaps.extend(unkept.map(|why| format!("Some files were not recorded: {why}.")));
         Ok(table)
     }
 
@@ -198,7 +198,7 @@ impl DirectoryTable {
         }
         for (path, number) in &self.repositories {
             if after.knew(path) && after.repositories.get(path) != Some(number) {
-                add(path, PathEntry::unkept("undo leaves a repository's own files alone"), PathEntry::Absent);
+                add(path, PathEntry::unkept("undo skips a repository's own files"), PathEntry::Absent);
             }
         }
         out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -227,7 +227,7 @@ impl DirectoryTable {
     pub fn doubt_since(&mut self, time: i64) {
         for node in self.nodes.values_mut().filter(|node| node.facts.changed >= time) {
             if !matches!(node.thing, PathEntry::Folder { .. }) {
-                node.thing = PathEntry::unkept("it changed before it could be kept");
+                node.thing = PathEntry::unkept("it changed before it was recorded");
             }
         }
     }
@@ -248,16 +248,14 @@ struct TreeLook<'a, 'k> {
 impl TreeLook<'_, '_> {
     fn folder(&mut self, folder: &OwnedFd, below: &Path, depth: usize) -> Result<(), Stopped> {
         if depth > DEEPEST {
-            self.table.gaps.push(format!("{} lies too deep to be looked into.", below.display()));
+            self.table.gaps.push(format!("{} is too deep to check.", below.display()));
             return Ok(());
         }
         // Some more than are looked at: in the order of their names they are the same ones at every look.
         let names = match names_in(folder, self.limits.entries.saturating_mul(10)) {
             Ok(names) => names,
             Err(error) => {
-                self.table
-                    .gaps
-                    .push(format!("{} could not be listed: {error}.", self.table.root.join(below).display()));
+                self.table.gaps.push(format!("Can't list {}: {error}.", self.table.root.join(below).display()));
                 return Ok(());
             }
         };
@@ -299,7 +297,7 @@ impl TreeLook<'_, '_> {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
                 Err(error) => {
                     let path = self.table.root.join(&path);
-                    self.table.gaps.push(format!("{} could not be opened: {error}.", path.display()));
+                    self.table.gaps.push(format!("Can't open {}: {error}.", path.display()));
                 }
             }
         }
@@ -365,16 +363,16 @@ fn read(folder: &OwnedFd, name: &OsStr, most: u64) -> Result<Option<(Vec<u8>, At
     let fd = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
         Ok(fd) => fd,
         Err(Errno::NOENT | Errno::LOOP) => return Ok(None),
-        Err(error) => return Err(format!("it could not be read: {error}")),
+        Err(error) => return Err(format!("can't read it: {error}")),
     };
-    let stat = rustix::fs::fstat(&fd).map_err(|error| format!("it could not be read: {error}"))?;
+    let stat = rustix::fs::fstat(&fd).map_err(|error| format!("can't read it: {error}"))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(None);
     }
     let attributes = attributes::of(&fd, &stat);
     let mut bytes = Vec::new();
-    File::from(fd).take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("it could not be read: {error}"))?;
-    if bytes.len() as u64 > most { Err("it grew while it was read".to_owned()) } else { Ok(Some((bytes, attributes))) }
+    File::from(fd).take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("can't read it: {error}"))?;
+    if bytes.len() as u64 > most { Err("it grew while being read".to_owned()) } else { Ok(Some((bytes, attributes))) }
 }
 
 /// Names in a folder, in their order; about `most` of them.

@@ -71,14 +71,14 @@ pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Resul
     };
     if given.is_relative() && !cwd.is_dir() {
         return Err(format!(
-            "The working directory {} does not exist any more, so {text} leads nowhere. The user can choose another one \
+            "The working directory {} no longer exists, so {text} can't be resolved. The user can choose another \
              with /cwd; absolute paths still work.",
             cwd.display()
         ));
     }
     let full = cwd.join(given);
-    let followed = follow(&full).map_err(|why| format!("{text} cannot be followed: {why}."))?;
-    let by_letters = follow(&lexical(&full)).map_err(|why| format!("{text} cannot be followed: {why}."))?;
+    let followed = follow(&full).map_err(|why| format!("Can't resolve {text}: {why}."))?;
+    let by_letters = follow(&lexical(&full)).map_err(|why| format!("Can't resolve {text}: {why}."))?;
     if followed != by_letters {
         return Err(format!(
             "{text} goes through a link and back with `..`, so it could mean {} or {}. Give one of them directly.",

@@ -103,7 +103,7 @@ fn path_of(line: &str, mark: &str, number: usize) -> Result<String, String> {
 }
 
 fn odd(line: &str, number: usize, wanted: &str) -> String {
-    format!("Line {number} of the patch is not understood: `{}`. {wanted}", one_line(line, 80))
+    format!("Line {number} of the patch is not supported: `{}`. {wanted}", one_line(line, 80))
 }
 
 // ---- the format of apply_patch ----
@@ -376,14 +376,14 @@ mod tests {
         for (patch, says) in [
             ("", "holds no file"),
             ("hello", "holds no file"),
-            ("*** Begin Patch\nwhat\n*** End Patch", "Line 2 of the patch is not understood: `what`"),
-            ("*** Begin Patch\n*** Add File: a\nno plus\n", "Line 3 of the patch is not understood"),
+            ("*** Begin Patch\nwhat\n*** End Patch", "Line 2 of the patch is not supported: `what`"),
+            ("*** Begin Patch\n*** Add File: a\nno plus\n", "Line 3 of the patch is not supported"),
             ("*** Begin Patch\n*** Add File:  \n", "Line 2 of the patch names no path"),
             ("*** Begin Patch\n*** Update File: a\n*** End Patch", "no change follows it"),
             ("*** Begin Patch\n*** Update File: a\n@@ x\n*** End Patch", "has no lines"),
             (
                 "*** Begin Patch\n*** Update File: a\n@@\nfoo\n*** End Patch",
-                "Line 4 of the patch is not understood: `foo`",
+                "Line 4 of the patch is not supported: `foo`",
             ),
             ("--- a/x\n+++ b/x\n", "no change (`@@`) follows"),
             ("--- a/x\n+++ b/x\n@@ somewhere\n", "Expected is `@@ -LINE"),

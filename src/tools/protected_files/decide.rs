@@ -29,10 +29,10 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
     let path = reveal_path(change.path.strip_prefix(&place.cwd).unwrap_or(&change.path));
     let path = crate::tools::input::one_line(&path, 200);
     let what = match &change.what {
-        What::Made => "is new",
+        What::Made => "was created",
         What::Changed(_) => "was changed",
         What::Gone(_) => "was removed",
-        What::Unseen(_) => "cannot be looked at",
+        What::Unseen(_) => "is unreadable",
     };
     if change.by != ChangedBy::Command {
         return SettledChange { line: format!("{path} {what}"), change, stays: false };
@@ -41,18 +41,18 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
     put_back::tidy(&change.path, &place.cwd);
     let line = match (fate, &change.what) {
         (ChangeFate::Aside(copy), What::Made | What::Unseen(_)) => {
-            format!("{path} {what}: it was moved to {}", reveal_path(&copy))
+            format!("{path} {what}: moved to {}", reveal_path(&copy))
         }
         (ChangeFate::Aside(copy), What::Changed(None)) => {
-            format!("{path} {what}, and what it was before was not kept: it was moved to {}", reveal_path(&copy))
+            format!("{path} {what}, no earlier version kept: moved to {}", reveal_path(&copy))
         }
         (ChangeFate::Aside(copy), _) => {
-            format!("{path} {what}: it is as before again, what the command wrote is in {}", reveal_path(&copy))
+            format!("{path} {what}: restored, the command's version is in {}", reveal_path(&copy))
         }
-        (ChangeFate::Restored, What::Gone(_)) => format!("{path} {what}: it is there again"),
-        (ChangeFate::Restored, _) => format!("{path} {what}: it is as before again"),
-        (ChangeFate::Removed, _) => format!("{path} {what}: it was removed, since no disk has room to keep it"),
-        (ChangeFate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
+        (ChangeFate::Restored, What::Gone(_)) => format!("{path} {what}: restored"),
+        (ChangeFate::Restored, _) => format!("{path} {what}: restored"),
+        (ChangeFate::Removed, _) => format!("{path} {what}: removed, no disk space to keep it"),
+        (ChangeFate::Left(why), _) => format!("{path} {what} and not restored: {why}"),
     };
     SettledChange { change, line, stays }
 }

@@ -90,10 +90,10 @@ fn finished(change: &GuardedChange, to: &Path, cwd: &Path) -> Option<String> {
     put_back::tidy(&change.path, cwd);
     let path = crate::tools::input::one_line(&reveal_path(&change.path), 300);
     Some(match fate {
-        ChangeFate::Aside(copy) => format!("{path}: what a command wrote is in {}", reveal_path(&copy)),
-        ChangeFate::Restored => format!("{path}: it is there again"),
-        ChangeFate::Removed => format!("{path}: what a command wrote was removed, since no disk has room to keep it"),
-        ChangeFate::Left(why) => format!("{path} was left so: {why}"),
+        ChangeFate::Aside(copy) => format!("{path}: the command's version is in {}", reveal_path(&copy)),
+        ChangeFate::Restored => format!("{path}: restored"),
+        ChangeFate::Removed => format!("{path}: the command's version was removed, no disk space to keep it"),
+        ChangeFate::Left(why) => format!("{path} not restored: {why}"),
     })
 }
 

@@ -56,8 +56,8 @@ pub(in crate::tools) fn put_back(change: &GuardedChange, folders: AsideFolders<'
     let done = match &change.what {
         // What is not known to be as it was must not take effect.
         What::Made | What::Changed(None) | What::Unseen(Unseen::Barred) => aside(&change.path, folders),
-        What::Unseen(Unseen::Scarce) => Err("the system had no room for a look at it".to_owned()),
-        What::Gone(None) => Err("what it was before was not kept".to_owned()),
+        What::Unseen(Unseen::Scarce) => Err("no system resources to check it".to_owned()),
+        What::Gone(None) => Err("no earlier version kept".to_owned()),
         What::Changed(Some(earlier)) => exchanged(&change.path, earlier, folders),
         What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| ChangeFate::Restored),
     };
@@ -78,16 +78,16 @@ fn exchanged(path: &Path, earlier: &Earlier, folders: AsideFolders<'_>) -> Resul
         }
         return match &fate {
             ChangeFate::Aside(copy) if rewritten(copy, path, earlier).is_ok() => Ok(ChangeFate::Restored),
-            ChangeFate::Aside(copy) => Err(format!("{why}; what was there is in {}", copy.display())),
+            ChangeFate::Aside(copy) => Err(format!("{why}; previous content is in {}", copy.display())),
             ChangeFate::Removed | ChangeFate::Restored | ChangeFate::Left(_) => Err(why),
         };
     }
-    Err("another program makes it again and again".to_owned())
+    Err("another program keeps recreating it".to_owned())
 }
 
 /// Puts the earlier content there in one step, whatever file stands there.
 fn replaced(path: &Path, earlier: &Earlier) -> Result<(), String> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err("it has no name".to_owned()) };
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err("no name".to_owned()) };
     let new = parent.join(format!(".lisle-{}-{:016x}", std::process::id(), fastrand::u64(..)));
     restored(&new, earlier)?;
     let folder = files::open_folder_of(parent).map_err(|error| error.to_string())?;

@@ -55,7 +55,7 @@ pub fn was_decided(facts: &CallFacts, place: &CallPlace) -> bool {
 #[must_use]
 pub fn without_keys(text: String) -> String {
     let Some((safe, count)) = keys_masked(&text) else { return text };
-    let what = if count == 1 { "1 key or password is" } else { &format!("{count} keys or passwords are") };
+    let what = if count == 1 { "1 key or password" } else { &format!("{count} keys or passwords") };
     let line = if safe.ends_with('\n') { "" } else { "\n" };
     format!("{safe}{line}({what} shown as ***; do not write the stars back)\n")
 }

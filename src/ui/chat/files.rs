@@ -25,11 +25,11 @@ pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<LaidOutLine
 fn line(file: &Attachment, row: &Row<'_>) -> Line<'static> {
     let look = &row.look;
     let kind = match file.kind {
-        AttachmentKind::Image => "picture",
+        AttachmentKind::Image => "image",
         AttachmentKind::Pdf => "PDF",
         AttachmentKind::Text => "text",
         AttachmentKind::Office => "document",
-        AttachmentKind::Audio => "sound",
+        AttachmentKind::Audio => "audio",
         AttachmentKind::Unknown => "file",
     };
     let name = clean_line(&file.name).into_owned();
@@ -103,9 +103,9 @@ mod tests {
             assert!(text::spans_width(&line.spans) <= width, "{line} in {width}");
             line.to_string()
         };
-        assert_eq!(shown(60, GlyphSet::Unicode), "▌ picture  日本 login page.png · image/png · 24 KB");
-        assert_eq!(shown(44, GlyphSet::Ascii), "| picture  日本 login page.png - 24 KB");
-        assert_eq!(shown(28, GlyphSet::Unicode), "▌ picture  … login page.png");
+        assert_eq!(shown(60, GlyphSet::Unicode), "▌ image  日本 login page.png · image/png · 24 KB");
+        assert_eq!(shown(44, GlyphSet::Ascii), "| image  日本 login page.png - 24 KB");
+        assert_eq!(shown(28, GlyphSet::Unicode), "▌ image  日本 login page.png");
         for width in 1..60 {
             shown(width, GlyphSet::Unicode);
         }

@@ -180,8 +180,8 @@ fn a_refusal_says_who_refused() {
     assert!(line(Authority::Mode, "Explore only reads").contains("  refused: Explore only reads"));
     // The words for the agent are not repeated to the user, those of the user are.
     let silent = line(Authority::Person, "The user refused this call. Do not try it in another form.");
-    assert!(silent.contains("  you refused\n"), "{silent}");
-    assert!(line(Authority::Person, "The user refused this call: too slow").contains("  you refused: too slow"));
+    assert!(silent.contains("  denied by you\n"), "{silent}");
+    assert!(line(Authority::Person, "The user refused this call: too slow").contains("  denied by you: too slow"));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_command_that_the_user_changed_is_told_as_such() {
 fn after_a_failure_the_user_has_a_head_again() {
     let failure = Body::Error(Failure {
         code: "key".into(),
-        title: "The key was refused".into(),
+        title: "Invalid key".into(),
         text: String::new(),
         detail: String::new(),
         actions: Vec::new(),
@@ -257,15 +257,11 @@ fn everything() -> Chat {
         }),
         Body::Plan(Plan { path: "plans/one.md".into(), markdown: "# Plan\n1. look\n2. change".into() }),
         Body::User(UserText { text: "Faster".into(), attachments: vec![attached("a.png")], steer: true }),
-        Body::Odd(Odd {
-            what: "a row of the type \"hologram\"".into(),
-            line: 12,
-            raw: "{\"type\":\"hologram\"}".into(),
-        }),
+        Body::Odd(Odd { what: "a row of type \"hologram\"".into(), line: 12, raw: "{\"type\":\"hologram\"}".into() }),
         Body::Error(Failure {
             code: "rate_limited".into(),
             title: "Too many requests".into(),
-            text: "The server asks to wait 20 s.".into(),
+            text: "rate limited by the server 20 s.".into(),
             detail: "429\nmore\nand more".into(),
             actions: vec![FailureAction::Retry, FailureAction::Model],
         }),

@@ -76,7 +76,7 @@ fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     let person = call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Person);
     let said = if person { reason.split_once(": ").map_or("", |(_, said)| said) } else { reason };
     let said = clean_line(said.trim());
-    let word = if person { "you refused" } else { "refused" };
+    let word = if person { "denied by you" } else { "refused" };
     Some(if said.is_empty() { word.to_owned() } else { format!("{word}: {}", text::cut_with(&said, REASON, ellipsis)) })
 }
 

@@ -89,7 +89,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
     match &approval.proposal {
         Proposal::Command { command, cwd } => {
             let place = expose_line(&home_path(cwd, home));
-            out.push(format!("permission needed: run this command in {place}"));
+            out.push(format!("approval needed: run this command in {place}"));
             out.extend(labelled("command", exposed(command)));
             out.extend(parts(&approval.parts));
         }
@@ -100,32 +100,32 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
                 _ => "change",
             };
             let path = expose_line(&one.path);
-            out.push(format!("permission needed: {verb} {path}, {}", change(one)));
+            out.push(format!("approval needed: {verb} {path}, {}", change(one)));
             out.extend(diff_exposed(one, &mut numbers));
         }
         Proposal::Changes { changes } => {
-            out.push(format!("permission needed: change {}", count(changes.len(), "file", "files")));
+            out.push(format!("approval needed: change {}", count(changes.len(), "file", "files")));
             for one in approval.proposal.diffs() {
                 out.push(format!("file: {}, {}", expose_line(&one.path), change(one)));
                 out.extend(diff_exposed(one, &mut numbers));
             }
         }
         Proposal::Connect { to, command } => {
-            out.push(format!("permission needed: network access to {}", expose_line(to)));
+            out.push(format!("approval needed: network access to {}", expose_line(to)));
             if !command.is_empty() {
                 out.extend(labelled("command", exposed(command)));
             }
         }
-        Proposal::Address { url } => out.push(format!("permission needed: fetch {}", expose_line(url))),
+        Proposal::Address { url } => out.push(format!("approval needed: fetch {}", expose_line(url))),
         Proposal::Script { language, script, files } => {
-            out.push(format!("permission needed: run this script, {}", clean_line(language)));
+            out.push(format!("approval needed: run this script, {}", clean_line(language)));
             out.extend(exposed(script));
             out.push("end of script".to_owned());
             out.extend(files.iter().map(|path| format!("file: {}", expose_line(&home_path(path, home)))));
         }
         Proposal::Plain => {
             let subject = expose_line(&approval.subject);
-            out.push(format!("permission needed: {} {subject}", clean_line(&approval.tool)));
+            out.push(format!("approval needed: {} {subject}", clean_line(&approval.tool)));
         }
     }
     if let Some(intent) = &approval.intent {
@@ -137,11 +137,11 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
     out.extend(approval.risks.iter().map(|risk| format!("risk: {}", reveal_line(risk))));
     out.extend(approval.reasons.iter().map(|reason| format!("why: {}", reveal_line(reason))));
     if matches!(approval.proposal, Proposal::Command { .. }) && approval.parts.is_empty() {
-        let text = "guessed: the line could not be parsed, so it may do more than is shown here";
+        let text = "best guess: parsing failed, the line may do more than shown";
         out.push(text.to_owned());
     }
     if approval.would_run_now {
-        out.push("note: the mode has changed: it would now run without asking".to_owned());
+        out.push("note: mode changed; it would now run without asking".to_owned());
     }
     out
 }
@@ -211,9 +211,9 @@ fn trusting(request: &TrustRequest, home: &str) -> Vec<String> {
 fn key(wanted: &KeyRequest, home: &str) -> Vec<String> {
     let stored = home_path(Path::new(&wanted.stored), home);
     vec![
-        format!("key needed: for {}. {}", clean_line(wanted.connection.as_str()), clean_line(wanted.why.trim())),
-        format!("It goes to {} and nowhere else.", expose_line(&wanted.host)),
-        format!("It is kept in {}, which only you can read.", expose_line(&stored)),
+        format!("key needed: {}. {}", clean_line(wanted.connection.as_str()), clean_line(wanted.why.trim())),
+        format!("Sent only to {}.", expose_line(&wanted.host)),
+        format!("Stored in {}, readable only by you.", expose_line(&stored)),
     ]
 }
 
@@ -221,11 +221,11 @@ fn key(wanted: &KeyRequest, home: &str) -> Vec<String> {
 pub(super) fn words_for(choice: &Choice, begun: &str) -> Vec<String> {
     let what = match choice {
         Choice::Reason => "why not",
-        Choice::Instead => "the command to run instead",
+        Choice::Instead => "the edited command",
         Choice::PlanChanges => "what to change",
         _ => "your answer",
     };
-    let mut out = vec![format!("write {what}; an empty line goes back to the answers")];
+    let mut out = vec![format!("enter {what}; an empty line goes back to the answers")];
     if !begun.trim().is_empty() {
         out.extend(labelled("so far", exposed(begun)));
     }

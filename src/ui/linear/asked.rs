@@ -124,6 +124,6 @@ pub(super) fn page(sheet: &Sheet, from: usize, out: &mut Vec<String>) -> usize {
     }
     ways.extend(sheet.input.map(str::to_owned));
     let ways = if ways.is_empty() { String::new() } else { format!("{}; ", ways.join("; ")) };
-    out.push(format!("answer: {ways}an empty line closes"));
+    out.push(format!("answer: {ways}empty line to close"));
     to
 }

@@ -46,11 +46,12 @@ impl Printer {
         }
         if now.redelivery && !was.redelivery {
             out.push(
-                "warning: what waited when lisle ended last is sent in a few seconds; any line holds it".to_owned(),
+                "warning: messages queued in the last run are sent in a few seconds; enter any line to hold them"
+                    .to_owned(),
             );
         }
         for file in now.files.iter().filter(|file| !was.files.contains(file)) {
-            out.push(format!("goes along with the next message: {file}"));
+            out.push(format!("attached to the next message: {file}"));
         }
         if let Some((part, of)) = now.compacting.filter(|_| was.compacting != now.compacting) {
             out.push(format!("compacting: part {part} of {of}"));

@@ -66,7 +66,7 @@ pub(super) fn facts(state: &State, open: &Open, home: &str) -> SessionFacts {
         todo,
         retry: retry.map(|retry| format!("{} of {}: {}", retry.attempt, retry.of, clean_line(&retry.reason))),
         compacting: open.turn.compacting,
-        waiting: open.turn.waiting.as_ref().map(|name| format!("for a free place at {}", clean_line(name.as_str()))),
+        waiting: open.turn.waiting.as_ref().map(|name| format!("for a slot at {}", clean_line(name.as_str()))),
         redelivery: open.redelivery.is_some(),
         files: state.composer().files().there().iter().map(|file| clean_line(&file.name).into_owned()).collect(),
         held_by: meta.and_then(|meta| meta.held_by.as_ref()).map(|who| clean_line(who).into_owned()),

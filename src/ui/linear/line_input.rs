@@ -92,7 +92,7 @@ impl Printer {
         match asked {
             PendingPrompt::Key(request) => {
                 if withdrawn {
-                    return Heard::say("note: that line came too early to be the key; it went nowhere");
+                    return Heard::say("note: ignored, that line came before the key prompt");
                 }
                 self.question.acted = true;
                 let mut key = Hidden::default();
@@ -101,7 +101,7 @@ impl Printer {
             }
             PendingPrompt::Words(request, _) => {
                 if soon || withdrawn {
-                    return Heard::say("note: that line came too early to be the answer; write it again");
+                    return Heard::say("note: ignored, that line came before the question; enter it again");
                 }
                 self.question.acted = true;
                 return Heard::line(Line::Words { request: request.clone(), text: text.to_owned() });
@@ -124,13 +124,12 @@ impl Printer {
             }
             PendingPrompt::Nothing => {
                 if number.is_some() && (withdrawn || soon) {
-                    return Heard::say("note: nothing is asked any more that a number answers; it was not sent");
+                    return Heard::say("note: not sent, no question is open for that number");
                 }
             }
         }
         if gone == Withdrawn::Words && !text.trim().is_empty() {
-            let note =
-                "note: the question is gone that this may have been for; it was not sent. Write it again to send it.";
+            let note = "note: not sent, the question it may have answered is gone; enter it again to send it";
             return Heard::say(note);
         }
         self.message(state, text)
@@ -147,17 +146,17 @@ impl Printer {
         let strike = if number.is_none() { without(text) } else { None };
         if let Some(places) = strike.filter(|_| can_strike(state, request)) {
             if early {
-                return Some(Heard::say("note: the question is newer than your answer; write it again"));
+                return Some(Heard::say("note: ignored, a newer question appeared; answer again"));
             }
             self.question.acted = true;
             return Some(Heard::line(Line::Without { request: request.clone(), places }));
         }
         match number {
-            Some(_) if early => Some(Heard::say("note: the question is newer than your number; write it again")),
+            Some(_) if early => Some(Heard::say("note: ignored, a newer question appeared; enter the number again")),
             Some(n) => {
                 let Some(choice) = n.checked_sub(1).and_then(|at| choices.get(at)) else {
                     let last = choices.len();
-                    return Some(Heard::say(format!("note: there is no answer {n}; they go from 1 to {last}")));
+                    return Some(Heard::say(format!("note: no answer {n}; choose 1 to {last}")));
                 };
                 self.question.acted = true;
                 Some(Heard::line(Line::Answer { request: request.clone(), choice: choice.clone() }))
@@ -166,13 +165,14 @@ impl Printer {
             None if slash::read(text).is_some() || text.starts_with('!') => None,
             None if is_agents_question(state, request) => {
                 if early {
-                    return Some(Heard::say("note: that line came too early to be the answer; write it again"));
+                    return Some(Heard::say("note: ignored, that line came before the question; enter it again"));
                 }
                 self.question.acted = true;
                 Some(Heard::line(Line::Reply { request: request.clone(), text: text.to_owned() }))
             }
             None if is_word(text) => Some(Heard::say(format!(
-                "note: “{}” is no answer; write a number from 1 to {}. To send it as a message put a blank before it",
+                "note: “{}” is not an answer; enter a number from 1 to {}, or start with a space to send it as a \
+                 message",
                 text.trim(),
                 choices.len()
             ))),
@@ -183,7 +183,7 @@ impl Printer {
     /// A line while the draft is asked about; `None`: it is another message.
     fn of_draft(&mut self, state: &State, text: &str, (number, soon): (Option<usize>, bool)) -> Option<Heard> {
         let heard = match number {
-            Some(_) if soon => Heard::say("note: the draft is newer than your number; write it again"),
+            Some(_) if soon => Heard::say("note: ignored, the draft changed; enter the number again"),
             Some(n @ 1..=3) => {
                 self.question.acted = true;
                 match n {
@@ -198,7 +198,7 @@ impl Printer {
                     _ => Heard::line(Line::DropDraft),
                 }
             }
-            Some(n) => Heard::say(format!("note: there is no answer {n}; they go from 1 to 3")),
+            Some(n) => Heard::say(format!("note: no answer {n}; choose 1 to 3")),
             None if text.trim().is_empty() || text.trim() == "?" => self.repeat(state),
             None => return None,
         };
@@ -214,11 +214,11 @@ impl Printer {
     ) -> Option<Heard> {
         if let Some(n) = number {
             if soon {
-                return Some(Heard::say("note: the list is newer than your number; write it again"));
+                return Some(Heard::say("note: ignored, the list changed; enter the number again"));
             }
             let Some(item) = n.checked_sub(1).and_then(|at| sheet.items.get(at)) else {
                 let last = sheet.items.len();
-                return Some(Heard::say(format!("note: there is no {n} in the list; it goes from 1 to {last}")));
+                return Some(Heard::say(format!("note: no item {n}; choose 1 to {last}")));
             };
             self.question.acted = true;
             let lines = if is_row(&item.does) {
@@ -253,7 +253,7 @@ impl Printer {
             self.question.acted = true;
             return Some(Heard::line(Line::Input(text.to_owned())));
         }
-        Some(Heard::say("note: a list is open; write a number, or an empty line to close it first"))
+        Some(Heard::say("note: a list is open; enter a number, or an empty line to close it"))
     }
 
     /// Tells the question again.
@@ -295,10 +295,7 @@ impl Printer {
                     return Heard { msgs: Vec::new(), lines };
                 }
                 Slash::Keys | Slash::List | Slash::Focus | Slash::Details | Slash::Theme => {
-                    return Heard::say(format!(
-                        "note: /{} is about the full screen, which linear mode has not",
-                        slash.word()
-                    ));
+                    return Heard::say(format!("note: /{} needs the full-screen mode", slash.word()));
                 }
                 _ => {}
             }
@@ -335,15 +332,15 @@ fn help(state: &State) -> Vec<String> {
     }
     out.extend(
         [
-            "/transcript: tell the whole conversation",
-            "!COMMAND: run a command of your own, its output goes into the conversation",
-            "a number: choose from what was listed last; with a blank before it, it is a message",
-            "? or an empty line: tell the question again",
-            "a line that ends in \\: the message goes on in the next line",
+            "/transcript: print the whole conversation",
+            "!COMMAND: run a command; its output joins the conversation",
+            "a number: choose from the last list; with a leading space it is sent as a message",
+            "? or an empty line: repeat the question",
+            "a line that ends in \\: continue the message on the next line",
         ]
         .map(str::to_owned),
     );
     let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
-    out.push(format!("topics of /help: {}", topics.join(", ")));
+    out.push(format!("/help topics: {}", topics.join(", ")));
     out
 }

@@ -42,7 +42,7 @@ impl Printer {
         self.notices(state, &mut news.lines);
         self.line(state, &mut news.lines);
         if matches!(state.ending.quit, Quit::OnceMore(_)) && self.quit != state.ending.quit {
-            news.lines.push("note: Ctrl+C once more quits".to_owned());
+            news.lines.push("note: Ctrl+C again to quit".to_owned());
         }
         self.quit = state.ending.quit;
         self.ask(state, &mut news.lines);

@@ -285,7 +285,7 @@ fn end(r: &mut Reading, tag: TagEnd) {
         TagEnd::Image => {
             if let Some((at, url)) = r.links.pop() {
                 let text = r.line.split_off(at.min(r.line.len()));
-                r.say(&format!("picture {} ({url})", text.trim()));
+                r.say(&format!("image {} ({url})", text.trim()));
             }
         }
         _ => {}

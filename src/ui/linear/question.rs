@@ -37,7 +37,7 @@ impl Printer {
                 _ => Withdrawn::Numbers,
             };
             if matches!(now, PendingPrompt::Nothing) {
-                out.push("note: the question was settled without an answer from here".to_owned());
+                out.push("note: the question was answered elsewhere".to_owned());
             }
         }
         // What the user's own line led to is read before the next one.
@@ -93,7 +93,7 @@ impl Printer {
                     // It was told before something else lay over it.
                     lines.truncate(1);
                     lines.extend(ask::answers(panel, request));
-                    lines.push("(? tells all of it again)".to_owned());
+                    lines.push("(? repeats it in full)".to_owned());
                 }
                 out.append(&mut lines);
                 let strike = panel.hunks.as_ref().map_or("", |_| "; \"1 without 2\" leaves out change 2");
@@ -108,12 +108,12 @@ impl Printer {
                 out.extend(ask::words_for(purpose, &begun));
             }
             PendingPrompt::Key(_) => {
-                out.push("write or paste the key, it is not shown; an empty line goes back to the answers".to_owned());
+                out.push("enter the key (hidden); an empty line goes back to the answers".to_owned());
             }
             PendingPrompt::Draft(text) => {
                 out.extend(row::labelled("draft", row::plain(text)));
-                out.extend(["1. send it", "2. edit it in $EDITOR", "3. put it away"].map(str::to_owned));
-                out.push("answer: a number, or another message in its place".to_owned());
+                out.extend(["1. send", "2. edit in $EDITOR", "3. discard"].map(str::to_owned));
+                out.push("answer: a number, or another message instead".to_owned());
             }
             PendingPrompt::Sheet(sheet, told) => {
                 out.extend(sheet.head.iter().cloned());

@@ -48,7 +48,7 @@ pub(super) fn user(said: &UserText) -> Vec<String> {
     for file in &said.attachments {
         lines.push(format!("file: {}", clean_line(&file.name)));
     }
-    labelled(if said.steer { "you, into the turn" } else { "you" }, lines)
+    labelled(if said.steer { "you, steering" } else { "you" }, lines)
 }
 
 /// Verb and subject of a call, on one line.
@@ -138,12 +138,12 @@ pub(super) fn call_ended(call: &ToolCall, density: Density) -> Vec<String> {
             Some(0) | None => {}
             Some(code) => facts.push(format!("exit {code}")),
         }
-        facts.extend(call.figures.withheld.iter().map(|kept| format!("kept by the sandbox, {}", clean_line(kept))));
+        facts.extend(call.figures.withheld.iter().map(|kept| format!("blocked by the sandbox, {}", clean_line(kept))));
         if call.status == ToolStatus::Backgrounded {
-            facts.push("goes on in the background".to_owned());
+            facts.push("continues in the background".to_owned());
         }
         if let Some(job) = &call.figures.job {
-            facts.push(format!("goes on as the job {}", clean_line(job)));
+            facts.push(format!("continues as job {}", clean_line(job)));
         }
         if let Some(lines) = call.figures.lines {
             facts.push(count(usize::try_from(lines).unwrap_or(usize::MAX), "line", "lines"));
@@ -203,15 +203,15 @@ pub(super) fn failure(failure: &Failure) -> Vec<String> {
         .filter_map(|action| {
             Some(match action {
                 FailureAction::Retry => "/retry sends it again",
-                FailureAction::Model => "/model chooses another model",
-                FailureAction::Compact => "/compact sums up what was said",
+                FailureAction::Model => "/model switches the model",
+                FailureAction::Compact => "/compact frees context",
                 FailureAction::NewSession => "/new starts a new session",
                 FailureAction::Settings => return None,
             })
         })
         .collect();
     if !helps.is_empty() {
-        out.push(format!("what helps: {}", helps.join("; ")));
+        out.push(format!("options: {}", helps.join("; ")));
     }
     out
 }

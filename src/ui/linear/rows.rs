@@ -40,7 +40,7 @@ impl Printer {
         if !self.greeted {
             self.greeted = true;
             let keys = "Ctrl+C stops a turn, Ctrl+D quits";
-            out.push(format!("lisle, linear mode. /help lists the commands, a line that ends in \\ goes on, {keys}."));
+            out.push(format!("lisle, linear mode. /help lists commands, a trailing \\ continues the line, {keys}."));
         }
         self.rows.facts = facts(state, open, &self.home);
         let title = if self.rows.facts.title.is_empty() { "new" } else { &self.rows.facts.title };
@@ -48,7 +48,7 @@ impl Printer {
         out.push(format!("mode: {}", self.rows.facts.mode.shown()));
         out.push(format!("model: {}", self.rows.facts.model));
         out.push(format!("directory: {}", self.rows.facts.cwd));
-        out.extend(self.rows.facts.held_by.iter().map(|who| format!("warning: only read here: {who}")));
+        out.extend(self.rows.facts.held_by.iter().map(|who| format!("warning: read-only: {who}")));
         out.extend(self.rows.facts.plan.clone());
         // It is printed below, with the pending requests.
         self.rows.facts.redelivery = false;
@@ -58,7 +58,7 @@ impl Printer {
         let first = users.len().checked_sub(AGAIN).and_then(|at| users.get(at)).copied().unwrap_or(0);
         if first > 0 || open.chat.earlier.is_some() {
             let more = if open.chat.earlier.is_some() { "more than " } else { "" };
-            out.push(format!("({more}{first} rows before; /transcript tells them all)"));
+            out.push(format!("({more}{first} earlier rows; /transcript prints all)"));
         }
         for (n, entry) in entries.iter().enumerate() {
             let over = n < first;
@@ -84,7 +84,7 @@ impl Printer {
         if let Some(id) = gone.filter(|id| open.chat.entries.iter().all(|entry| entry.message.id != *id)) {
             self.rows.told.remove(&id);
             self.rows.speaker = None;
-            out.push("note: the answer broke off and begins anew".to_owned());
+            out.push("note: response interrupted, starting over".to_owned());
         }
         // Output grows at the end: rows before those that are printed completely are skipped, but for those of which
         // only a part is printed.
@@ -112,17 +112,17 @@ impl Printer {
     ) -> Vec<String> {
         let mut lines;
         if said.cut_by == Some(CutBy::Error) && said.partial && !over && told.broken.is_none() {
-            out.push("note: the answer broke off and is asked for again".to_owned());
+            out.push("note: response interrupted, retrying".to_owned());
             told.broken = Some(said.text.clone());
         } else if !said.partial && told.broken.take().is_some_and(|broken| !said.text.starts_with(&broken)) {
-            out.push("note: the answer begins anew".to_owned());
+            out.push("note: response starts over".to_owned());
             (told.prose, told.begun, self.rows.speaker) = (Prose::default(), false, None);
         }
         let fresh = told.prose.take(&said.text, over);
         if self.rows.speaker.as_ref() == Some(id) {
             lines = fresh;
         } else {
-            let again = if told.begun { "assistant goes on" } else { "assistant" };
+            let again = if told.begun { "assistant continues" } else { "assistant" };
             lines = row::labelled(again, fresh);
         }
         if let Some(words) = said.cut_off().filter(|_| over && !said.text.trim().is_empty()) {
@@ -185,7 +185,7 @@ impl Printer {
                 told.over = true;
             }
             Body::Odd(odd) => {
-                lines.push(format!("odd line: {}", clean_line(odd.what.trim())));
+                lines.push(format!("unreadable line: {}", clean_line(odd.what.trim())));
                 told.over = true;
             }
         }
@@ -193,7 +193,7 @@ impl Printer {
             if entry.message.parent.is_some()
                 && let Some(first) = lines.first_mut()
             {
-                *first = format!("below the call: {first}");
+                *first = format!("subsession: {first}");
             }
             if matches!(entry.message.body, Body::Assistant(_)) {
                 told.begun = true;
@@ -229,11 +229,11 @@ impl Printer {
         for item in open.waiting().filter(|item| !self.rows.queued.contains(&item.id)) {
             let text: String = clean_line(item.text.trim()).chars().take(200).collect();
             if item.redelivered {
-                out.push(format!("waits since the last end: {text}"));
+                out.push(format!("queued in the last run: {text}"));
             } else {
                 // The terminal shows it already, above what came since.
                 self.rows.typed.retain(|typed| *typed != item.text);
-                out.push(format!("waits for its turn: {text}"));
+                out.push(format!("queued: {text}"));
             }
         }
         self.rows.queued = now;

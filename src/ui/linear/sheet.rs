@@ -65,15 +65,15 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             let rows = inbox.rows.iter().enumerate();
             let text = |title: &str, what: &str| format!("{}: {}", clean_line(title), clean_line(what));
             let items: Vec<Item> = rows.map(|(at, one)| row(text(&one.title, &one.what), at)).collect();
-            let foot = if items.is_empty() { vec!["nothing waits".to_owned()] } else { Vec::new() };
-            Sheet { head: vec!["inbox: what waits, in every session".to_owned()], items, foot, ..Sheet::default() }
+            let foot = if items.is_empty() { vec!["nothing pending".to_owned()] } else { Vec::new() };
+            Sheet { head: vec!["inbox: requests from all sessions".to_owned()], items, foot, ..Sheet::default() }
         }
         Overlay::Confirm(asked) => {
             let mut head = vec![format!("question: {}", clean_line(&asked.title))];
             head.extend(asked.says.iter().flat_map(|says| plain(says)).filter(|line| !line.trim().is_empty()));
             let mut items = vec![item(format!("yes: {}", clean_line(&asked.verb)), Msg::Line(Line::Accept))];
             if let Deed::Rewind { files: Some(_), .. } = &asked.deed {
-                items.push(item("yes, and look at its files first", act(UndoAction::WithFiles)));
+                items.push(item("yes, review its files first", act(UndoAction::WithFiles)));
             }
             items.push(item("no", Msg::Line(Line::Back)));
             Sheet { head, items, ..Sheet::default() }
@@ -86,7 +86,7 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
         }
         Overlay::Rename(rename) => {
             let head = vec![format!("title: {}", clean_line(rename.title.text()))];
-            Sheet { head, input: Some("write the new title"), ..Sheet::default() }
+            Sheet { head, input: Some("enter the new title"), ..Sheet::default() }
         }
         Overlay::Prompt(prompt) => {
             let mut head = vec![clean_line(&prompt.title).into_owned()];
@@ -95,9 +95,9 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             }
             head.extend(prompt.problem.iter().map(|problem| format!("error: {}", clean_line(problem))));
             let input = match prompt.wanted {
-                Wanted::Cwd(_) => "write the directory",
-                Wanted::LabelValue { .. } => "write the value",
-                Wanted::Import => "write the file",
+                Wanted::Cwd(_) => "enter the directory",
+                Wanted::LabelValue { .. } => "enter the value",
+                Wanted::Import => "enter the file",
             };
             Sheet { head, input: Some(input), ..Sheet::default() }
         }
@@ -106,7 +106,7 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             sheet.items.extend(verbs(state));
             sheet.waits = waits(state, drawn);
             if matches!(drawn, Overlay::Find) {
-                sheet.input = Some("words search anew");
+                sheet.input = Some("text searches again");
             }
             sheet
         }
@@ -117,13 +117,13 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
 fn of_picker(picker: &Picker) -> Sheet {
     let mut sheet = Sheet { head: vec![format!("choose: {}", picker.kind.title())], ..Sheet::default() };
     if !picker.query.text().is_empty() {
-        sheet.head.push(format!("only what holds: {}", clean_line(picker.query.text())));
+        sheet.head.push(format!("filter: {}", clean_line(picker.query.text())));
     }
     for (at, hit) in picker.hits.iter().enumerate() {
         let Some(one) = picker.items.get(hit.item) else { continue };
         let detail = if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
-        let now = if one.facts.current { ", in force now" } else { "" };
-        let off = if one.facts.off { ", cannot be used as it is" } else { "" };
+        let now = if one.facts.current { ", active" } else { "" };
+        let off = if one.facts.off { ", not usable yet" } else { "" };
         let heads = picker.kind.columns().iter().map(|column| column.head).chain(std::iter::repeat(""));
         let columns = one.facts.columns.iter().zip(heads).filter(|(said, _)| !said.trim().is_empty());
         let columns: String = columns.map(|(said, head)| format!(", {head} {}", said.trim())).collect();
@@ -139,9 +139,9 @@ fn of_picker(picker: &Picker) -> Sheet {
         }
     }
     if sheet.items.is_empty() && sheet.foot.is_empty() {
-        sheet.foot.push("nothing fits".to_owned());
+        sheet.foot.push("no matches".to_owned());
     }
-    sheet.input = Some("a word narrows the list");
+    sheet.input = Some("text filters the list");
     sheet
 }
 
@@ -187,10 +187,10 @@ fn verbs(state: &State) -> Vec<Item> {
     let mut out: Vec<Item> = actions.into_iter().map(|verb| item(verb.description(), act(verb))).collect();
     let accept = match top {
         Overlay::Trash(bin) if bin.rows.as_ref().is_some_and(|rows| !rows.is_empty()) => {
-            Some("take the chosen one back")
+            Some("revoke the selected one")
         }
-        Overlay::Undo(card) if card.plan.is_some() => Some("do it"),
-        Overlay::Audit(_) => Some("open or close the chosen one"),
+        Overlay::Undo(card) if card.plan.is_some() => Some("confirm"),
+        Overlay::Audit(_) => Some("expand or collapse the selected one"),
         Overlay::Context(_) => Some("the other view"),
         Overlay::Usage(_) => Some("the next view"),
         _ => None,

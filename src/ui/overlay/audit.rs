@@ -42,7 +42,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
         let says = match &audit.ledger {
             None => format!("reading {}", paint.signs.cut),
             Some(ledger) if ledger.entries.is_empty() => {
-                "No tool was called yet. Every call is kept here with who let it run.".to_owned()
+                "No tool calls yet. Every call is listed here with who allowed it.".to_owned()
             }
             Some(_) => format!("None: {}.", audit.shown.words()),
         };
@@ -108,11 +108,11 @@ fn row(paint: &mut FrameContext<'_>, entry: &LedgerEntry, n: usize, chosen: bool
 fn short(authority: &crate::domain::permission::Authority) -> &'static str {
     use crate::domain::permission::Authority;
     match authority {
-        Authority::Mode => "the mode",
+        Authority::Mode => "mode",
         Authority::Rule(_) => "a rule",
-        Authority::Grant(_) => "an answer",
+        Authority::Grant(_) => "answered",
         Authority::Person => "you",
-        Authority::Typed => "you typed",
+        Authority::Typed => "typed",
         Authority::Nobody => "nobody",
     }
 }
@@ -142,9 +142,9 @@ fn facts(paint: &mut FrameContext<'_>, entry: &LedgerEntry, area: Rect) {
             said.push(reveal(&decision.reason));
         }
         None => said.push(match entry.fate() {
-            Fate::Waits => "waits for an answer".to_owned(),
-            Fate::Elsewhere => format!("run by another program, which keeps no audit log{exit}"),
-            _ => "ended before anything was decided".to_owned(),
+            Fate::Waits => "waiting for an answer".to_owned(),
+            Fate::Elsewhere => format!("run by another program, no audit log{exit}"),
+            _ => "ended before a decision".to_owned(),
         }),
     }
     let width = usize::from(area.width);

@@ -36,7 +36,7 @@ pub(super) fn trash(paint: &mut FrameContext<'_>, bin: &Bin, body: Rect) {
     paint.found.overlay_rows = list.height;
     if foot > 0 {
         let row = cells::row(inner, inner.height - 1);
-        paint.over(row, "What is deleted stays here for 30 days.", Role::Faint);
+        paint.over(row, "Deleted sessions are kept for 30 days.", Role::Faint);
     }
     match &bin.rows {
         None => {
@@ -44,9 +44,9 @@ pub(super) fn trash(paint: &mut FrameContext<'_>, bin: &Bin, body: Rect) {
         }
         Some(rows) if rows.is_empty() => {
             let key = paint.key(Action::Session(SessionAction::Delete), Context::List);
-            let way = key.map(|key| format!(" {key} in the list moves a session here.")).unwrap_or_default();
+            let way = key.map(|key| format!(" {key} in the list deletes a session.")).unwrap_or_default();
             for (n, line) in
-                super::sheet::folded(&format!("The trash is empty.{way}"), usize::from(list.width)).iter().enumerate()
+                super::sheet::folded(&format!("Trash is empty.{way}"), usize::from(list.width)).iter().enumerate()
             {
                 paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
             }
@@ -76,7 +76,7 @@ fn thrown(paint: &mut FrameContext<'_>, rows: &[Trashed], selected: usize, list:
         let now = paint.state.clock.now;
         let ago = age(row.deleted, now);
         let left_days = row.deleted.plus(KEPT).since(now).div_ceil(DAY);
-        let gone = if left_days == 0 { "goes now".to_owned() } else { format!("goes in {left_days}d") };
+        let gone = if left_days == 0 { "expiring".to_owned() } else { format!("{left_days}d left") };
         let role = if left_days <= 3 { Role::Warning } else { Role::Faint };
         let mut right = Vec::new();
         if roomy {
@@ -94,7 +94,7 @@ fn thrown(paint: &mut FrameContext<'_>, rows: &[Trashed], selected: usize, list:
 }
 
 pub(super) fn health(paint: &mut FrameContext<'_>, card: &Card, body: Rect) {
-    let title = [paint.piece("Health of the session's files", Role::PanelTitle)];
+    let title = [paint.piece("Session files: health", Role::PanelTitle)];
     let can = card.report.as_ref().is_some_and(|report| !report.repairs.is_empty() && !report.repaired);
     let repair = paint.key(Action::Health(HealthAction::Repair), Context::Health).filter(|_| can && !card.busy);
     let again = paint.key(Action::Health(HealthAction::Again), Context::Health).filter(|_| !card.busy);
@@ -102,10 +102,10 @@ pub(super) fn health(paint: &mut FrameContext<'_>, card: &Card, body: Rect) {
     let inside = usize::from(width.saturating_sub(4));
     let lines = match &card.report {
         Some(report) => report_lines(paint, report, inside),
-        None => vec![vec![paint.piece(format!("{} looking at every line", paint.spin()), Role::Running)]],
+        None => vec![vec![paint.piece(format!("{} checking every line", paint.spin()), Role::Running)]],
     };
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-    let inner = super::sheet(paint, body, 88, rows, &title, &[(repair, "repair"), (again, "look again")]);
+    let inner = super::sheet(paint, body, 88, rows, &title, &[(repair, "repair"), (again, "check again")]);
     paint.found.overlay_rows = inner.height;
     paint.found.overlay_lines = rows;
     let scroll = usize::from(card.scroll.min(rows.saturating_sub(inner.height)));
@@ -120,10 +120,10 @@ pub(super) fn health(paint: &mut FrameContext<'_>, card: &Card, body: Rect) {
 fn report_lines(paint: &FrameContext<'_>, report: &HealthReport, width: usize) -> Vec<Vec<Piece<'static>>> {
     let mut out: Vec<Vec<Piece<'static>>> = Vec::new();
     let (sign, word, role) = match (report.is_sound(), report.repaired) {
-        (true, true) => (paint.signs.marks.check, "repaired; all is sound now", Role::Good),
-        (true, false) => (paint.signs.marks.check, "all is sound", Role::Good),
-        (false, true) => (paint.signs.marks.warning, "repaired as far as can be", Role::Warning),
-        (false, false) => (paint.signs.marks.warning, "not all is as it should be", Role::Warning),
+        (true, true) => (paint.signs.marks.check, "repaired, no problems left", Role::Good),
+        (true, false) => (paint.signs.marks.check, "no problems", Role::Good),
+        (false, true) => (paint.signs.marks.warning, "partly repaired", Role::Warning),
+        (false, false) => (paint.signs.marks.warning, "problems found", Role::Warning),
     };
     out.push(vec![paint.piece(format!("{sign} {word}"), role)]);
     out.push(Vec::new());
@@ -142,9 +142,9 @@ fn report_lines(paint: &FrameContext<'_>, report: &HealthReport, width: usize) -
     if let Some(writer) = &report.last_writer {
         fact(&mut out, "written by", writer.clone(), Role::Text);
     }
-    fact(&mut out, "held by", report.held_by.clone().unwrap_or_else(|| "nobody".to_owned()), Role::Text);
+    fact(&mut out, "held by", report.held_by.clone().unwrap_or_else(|| "none".to_owned()), Role::Text);
     if report.unfinished > 0 {
-        let text = format!("{} left unfinished, folded in when it is opened", many(report.unfinished, "row", "rows"));
+        let text = format!("{} unfinished, merged when opened", many(report.unfinished, "row", "rows"));
         fact(&mut out, "unfinished", text, Role::Warning);
     }
     for (what, numbers) in &report.odd {
@@ -157,7 +157,7 @@ fn report_lines(paint: &FrameContext<'_>, report: &HealthReport, width: usize) -
             1 => format!(": line {}", named.join(", ")),
             _ => format!(": lines {}", named.join(", ")),
         };
-        fact(&mut out, "odd", format!("{}{place}", what.trim_end_matches('.')), Role::Warning);
+        fact(&mut out, "problem", format!("{}{place}", what.trim_end_matches('.')), Role::Warning);
     }
     let files = |out: &mut Vec<Vec<Piece<'static>>>, name: &str, files: &[String], role: Role| {
         for (n, file) in files.iter().take(FILES).enumerate() {
@@ -171,7 +171,7 @@ fn report_lines(paint: &FrameContext<'_>, report: &HealthReport, width: usize) -
     files(&mut out, "unused", &report.orphans, Role::Dim);
     if !report.repairs.is_empty() {
         out.push(Vec::new());
-        let heading = if report.repaired { "What was repaired" } else { "What a repair would do" };
+        let heading = if report.repaired { "Repaired" } else { "Repair would" };
         out.push(vec![paint.piece(heading, Role::Strong)]);
         for repair in &report.repairs {
             for (n, line) in super::sheet::folded(&clean_line(repair), width.saturating_sub(2)).into_iter().enumerate()

@@ -16,7 +16,7 @@ use ratatui::layout::Rect;
 const BESIDE: u16 = 100;
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, card: &ChangesCard, body: Rect) {
-    let mut title = vec![paint.piece("Changed by this session", Role::PanelTitle)];
+    let mut title = vec![paint.piece("Files changed by this session", Role::PanelTitle)];
     let files = card.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     if !files.is_empty() {
         let all = |of: fn(&ChangedFile) -> u32| -> u32 { files.iter().map(of).fold(0, u32::saturating_add) };
@@ -40,11 +40,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &ChangesCard, body: Rect)
             paint.over(cells::row(inner, 0), &text, Role::Running);
         }
         Some(changes) if changes.files.is_empty() => {
-            paint.over(
-                cells::row(inner, 0),
-                "No call of this session changed a file that is still changed.",
-                Role::Dim,
-            );
+            paint.over(cells::row(inner, 0), "No file changes in this session", Role::Dim);
             gaps(paint, changes, cells_below(inner, 2));
         }
         Some(changes) if inner.width >= BESIDE => {

@@ -112,7 +112,7 @@ fn lines(report: &ContextReport, depth: Depth) -> Vec<CardLine> {
     let line = |sort, text: String, figure: String, role| CardLine { sort, text, figure, role };
     let mut out = Vec::new();
     if report.compacting {
-        out.push(line(None, "It is being compacted right now.".to_owned(), String::new(), Role::Running));
+        out.push(line(None, "Compacting now".to_owned(), String::new(), Role::Running));
     }
     for (sort, n, its) in report.sums() {
         let many = match sort {
@@ -145,13 +145,13 @@ fn lines(report: &ContextReport, depth: Depth) -> Vec<CardLine> {
         out.push(line(None, "free".to_owned(), tokens(free), Role::Text));
     }
     if let Some(limit) = report.compact_at {
-        out.push(line(None, "compacted by itself at".to_owned(), tokens(limit), Role::Dim));
+        out.push(line(None, "auto-compact at".to_owned(), tokens(limit), Role::Dim));
     }
     if let Some(reserve) = report.reserve {
-        out.push(line(None, "an answer may take".to_owned(), tokens(reserve), Role::Dim));
+        out.push(line(None, "reserved for output".to_owned(), tokens(reserve), Role::Dim));
     }
     if report.window.is_none() {
-        let text = "The window of this model is not known: [connections.NAME.figures.MODEL] window says it.";
+        let text = "Context window unknown. Set window in [connections.NAME.figures.MODEL].";
         out.push(line(None, text.to_owned(), String::new(), Role::Dim));
     }
     if depth != Depth::Sums {
@@ -159,8 +159,8 @@ fn lines(report: &ContextReport, depth: Depth) -> Vec<CardLine> {
             out.push(line(None, clean_line(note).into_owned(), String::new(), Role::Warning));
         }
         let how = match report.measured {
-            Measured::Guessed => "Guessed at by the length of the texts; the first answer of the model corrects it.",
-            Measured::Corrected => "By the server's last count; what came since is guessed at.",
+            Measured::Guessed => "Estimated from text length until the first response.",
+            Measured::Corrected => "Server's last count, plus an estimate of what followed.",
         };
         out.push(line(None, how.to_owned(), String::new(), Role::Faint));
     }

@@ -18,16 +18,16 @@ const WIDTH: u16 = 120;
 const ROOMY: u16 = 56;
 /// The query language, a part and what it does.
 const LANGUAGE: [(&str, &str); 10] = [
-    ("two words", "both, in any order"),
-    ("\"exact words\"", "as they stand"),
-    ("-word", "not where this is"),
+    ("two words", "both, any order"),
+    ("\"exact words\"", "exact phrase"),
+    ("-word", "exclude"),
     ("in:title", "or in:user, in:assistant, in:tool"),
-    ("status:done", "sessions of a status"),
-    ("label:bug", "sessions of a label"),
-    ("tool:bash", "calls of a tool"),
+    ("status:done", "sessions with a status"),
+    ("label:bug", "sessions with a label"),
+    ("tool:bash", "calls to a tool"),
     ("file:redirect.rs", "calls that touch a file"),
-    ("after:2026-09-01", "written on that day or later"),
-    ("before:2026-10-01", "written before that day"),
+    ("after:2026-09-01", "on or after that day"),
+    ("before:2026-10-01", "before that day"),
 ];
 /// The same in one line, for where there is room and where there is less.
 const SHORT: [&str; 3] = [
@@ -92,7 +92,7 @@ fn told(paint: &FrameContext<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'s
     }
     vec![match &find.phase {
         Phase::Idle | Phase::Wrong(_) => {
-            vec![paint.piece("words of titles, messages, tool calls and their results", Role::Faint)]
+            vec![paint.piece("titles, messages, tool calls and results", Role::Faint)]
         }
         Phase::Typing | Phase::Searching(_) => {
             let mut out = vec![paint.piece(format!("{} searching", paint.spin()), Role::Running)];
@@ -109,17 +109,17 @@ fn told(paint: &FrameContext<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'s
             let mut out = Vec::new();
             if find.groups.is_empty() {
                 let all = count(usize::try_from(done.sessions).unwrap_or(usize::MAX), "session", "sessions");
-                out.push(paint.piece(format!("nothing found in {all}"), Role::Text));
+                out.push(paint.piece(format!("no matches in {all}"), Role::Text));
             } else {
                 out.push(paint.piece(format!("{hits} in {sessions}"), Role::Text));
             }
             out.push(paint.piece(format!("  {} ms", done.millis), Role::Faint));
             if done.stopped {
-                out.push(paint.piece("  not all of them: add a word to narrow it", Role::Warning));
+                out.push(paint.piece("  truncated: add a word to narrow it", Role::Warning));
             }
             if done.unreadable > 0 {
                 let n = count(usize::try_from(done.unreadable).unwrap_or(usize::MAX), "session", "sessions");
-                out.push(paint.piece(format!("  {n} could not be read"), Role::Warning));
+                out.push(paint.piece(format!("  {n} unreadable"), Role::Warning));
             }
             out
         }

@@ -92,7 +92,7 @@ fn keys(paint: &mut FrameContext<'_>, help: &Help, contexts: &[Context], body: R
     paint.found.overlay_rows = inner.height;
     paint.found.overlay_lines = shown;
     if lines.is_empty() {
-        paint.over(cells::row(inner, 0), "nothing matches", Role::Dim);
+        paint.over(cells::row(inner, 0), "no matches", Role::Dim);
     }
     let scroll = usize::from(help.scroll.min(shown.saturating_sub(inner.height)));
     for (n, line) in lines.iter().skip(scroll).take(usize::from(inner.height)).enumerate() {
@@ -105,13 +105,13 @@ const MOST_USED: [(Action, &str); 10] = [
     (Action::Composer(ComposerAction::Send), "send the message"),
     (Action::Composer(ComposerAction::Newline), "new line"),
     (Action::Mode(ModeAction::Next), "next permission mode"),
-    (Action::Answer(AnswerAction::Focus), "answer what waits here"),
-    (Action::Pane(PaneAction::Next), "go to the sessions, and back"),
+    (Action::Answer(AnswerAction::Focus), "answer the pending request"),
+    (Action::Pane(PaneAction::Next), "session list and back"),
     (Action::App(AppAction::Palette), "all commands"),
     (Action::App(AppAction::Back), "close, or stop the turn"),
     (Action::Undo(UndoAction::Files), "undo the last turn's file changes"),
     (Action::Session(SessionAction::Search), "search all sessions"),
-    (Action::App(AppAction::Interrupt), "quit, pressed twice"),
+    (Action::App(AppAction::Interrupt), "quit (press twice)"),
 ];
 
 /// A row of the list: keys and what they do.

@@ -60,7 +60,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
 /// The requests, one a row.
 fn requests(paint: &mut FrameContext<'_>, inbox: &Inbox, list: Rect, answering: bool) {
     if inbox.rows.is_empty() {
-        let text = "Nothing needs you, in any session. Requests show up here and in the list.";
+        let text = "Nothing needs you. Requests from all sessions appear here.";
         for (n, line) in super::sheet::folded(text, usize::from(list.width)).iter().enumerate() {
             paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
         }

@@ -21,7 +21,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &JobsCard, body: Rect) {
     let jobs = paint.state.conversations.open.get(&card.session).map(|open| open.jobs.as_slice()).unwrap_or_default();
     let at = card.place(jobs);
     let running = jobs.iter().filter(|job| job.runs()).count();
-    let mut title = vec![paint.piece("In the background", Role::PanelTitle)];
+    let mut title = vec![paint.piece("Background jobs", Role::PanelTitle)];
     if running > 0 {
         title.push(paint.piece(format!("  {}", count(running, "runs", "run")), Role::Dim));
     }
@@ -32,8 +32,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &JobsCard, body: Rect) {
     let inner = super::sheet(paint, body, 100, need, &title, &[(kill, "end")]);
     if jobs.is_empty() {
         paint.found.overlay_rows = inner.height;
-        let text =
-            "Nothing runs in the background. The agent starts servers and long builds there; they end with lisle.";
+        let text = "No background jobs. The agent runs servers and long builds here; they stop when lisle quits.";
         for (n, line) in
             super::sheet::folded(text, usize::from(inner.width)).into_iter().enumerate().take(usize::from(inner.height))
         {
@@ -108,7 +107,7 @@ fn facts(paint: &mut FrameContext<'_>, job: &JobShown, area: Rect) {
     let said = clean(&job.last).into_owned();
     let said: Vec<&str> = said.lines().collect();
     let last: Vec<(String, Role)> = match said.as_slice() {
-        [] => vec![("It wrote nothing yet.".to_owned(), Role::Dim)],
+        [] => vec![("No output yet".to_owned(), Role::Dim)],
         said => {
             said.iter().map(|line| (cells::cut(line, width, paint.signs.cut).into_owned(), Role::ToolOutput)).collect()
         }

@@ -58,7 +58,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
         Overlay::Undo(card) => undo::draw(paint, card, body),
         Overlay::Changes(card) => changes::draw(paint, card, body),
         Overlay::Rename(rename) => {
-            let title = [paint.piece("Rename the session", Role::PanelTitle)];
+            let title = [paint.piece("Rename session", Role::PanelTitle)];
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);
             let inner = sheet(paint, body, 60, 2, &title, &[(accept, "rename")]);
             let row = cells::row(inner, 0);

@@ -52,7 +52,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
     let (list, about) = split(list, below, rows.min(4) + heads);
     if picker.hits.is_empty() && picker.rows().is_empty() {
         paint.found.overlay_rows = list.height;
-        paint.over(cells::row(list, 0), "nothing matches", Role::Dim);
+        paint.over(cells::row(list, 0), "no matches", Role::Dim);
         return;
     }
     let shape = Shape::of(picker, usize::from(list.width));

@@ -22,7 +22,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &QueueCard, body: Rect) {
     let at = card.place(Some(open));
     let Some(item) = open.waiting().nth(at) else { return };
     let held = open.queue_held && !open.queue.is_empty();
-    let title = [paint.piece(count(open.waits(), "message waits", "messages wait"), Role::PanelTitle)];
+    let title = [paint.piece(count(open.waits(), "queued message", "queued messages"), Role::PanelTitle)];
     let key = |verb| paint.key(Action::Queue(verb), Context::Queue);
     let mut hints = vec![(key(QueueAction::Remove), "delete")];
     // Where there is little room, the key that anybody would try is not told.
@@ -66,16 +66,16 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &QueueCard, body: Rect) {
 /// Reason why the queue is paused, and how to resume it.
 fn held_because(paint: &FrameContext<'_>, open: &Open) -> String {
     let why = match open.ended {
-        _ if open.queue.iter().any(|item| item.redelivered) => "Held: lisle ended while they waited.",
-        _ if open.turn.started.is_some() => "Held until you let it go.",
-        Some(TurnEnd::Stopped) => "Held: you stopped the turn.",
-        Some(TurnEnd::Failed) => "Held: the turn failed.",
-        Some(TurnEnd::Limit) => "Held: the turn reached a limit.",
-        Some(TurnEnd::Done | TurnEnd::Plan) | None => "Held: the turn ended before they went in.",
+        _ if open.queue.iter().any(|item| item.redelivered) => "Paused: lisle quit before sending.",
+        _ if open.turn.started.is_some() => "Paused by you.",
+        Some(TurnEnd::Stopped) => "Paused: you stopped the turn.",
+        Some(TurnEnd::Failed) => "Paused: the turn failed.",
+        Some(TurnEnd::Limit) => "Paused: the turn reached a limit.",
+        Some(TurnEnd::Done | TurnEnd::Plan) | None => "Paused: the turn ended first.",
     };
     match paint.key(Action::Queue(QueueAction::Release), Context::Queue) {
-        Some(key) => format!("{why} {key} sends them; so does your next message, after itself."),
-        None => format!("{why} Your next message lets them go, after itself."),
+        Some(key) => format!("{why} {key} sends them; so does your next message."),
+        None => format!("{why} Your next message sends them too."),
     }
 }
 
@@ -94,11 +94,11 @@ fn row(paint: &mut FrameContext<'_>, open: &Open, (item, place): (&Queued, usize
     let mut left = vec![paint.piece(number, role), paint.piece(words(item), text)];
     let mut right = Vec::new();
     if steers {
-        let word = if area.width >= 70 { "  goes in with the next tool results" } else { "  next results" };
+        let word = if area.width >= 70 { "  sent with the next tool results" } else { "  next results" };
         right.push(paint.piece(word, Role::Running));
     }
     if !steers && item.redelivered {
-        right.push(paint.piece("  from before", Role::Dim));
+        right.push(paint.piece("  from last run", Role::Dim));
     }
     if area.width >= 56 {
         if !item.attachments.is_empty() {

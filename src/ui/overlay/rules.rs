@@ -15,8 +15,8 @@ use ratatui::layout::Rect;
 const DETAIL: u16 = 4;
 
 /// Explanation of how a rule is made.
-const EMPTY: &str = "No rule is in force: the mode alone decides. Answer a question with \"this session\" or \"this workspace\" \
-                     and a rule comes here; rules can also be written into permissions.json.";
+const EMPTY: &str = "No rules: the permission mode decides. Approve with \"this session\" or \"this workspace\" to \
+ add one, or edit permissions.json.";
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, rules: &Rules, body: Rect) {
     let rows = rules.rows();
@@ -35,7 +35,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, rules: &Rules, body: Rect) {
     let mut inner = super::sheet(paint, body, 100, need, &title, &[(remove, "remove")]);
     if untrusted > 0 && inner.height > 2 {
         let row = cells::row(inner, inner.height - 1);
-        paint.over(row, "What is not trusted only makes things stricter: /trust", Role::Warning);
+        paint.over(row, "Untrusted rules only restrict: /trust", Role::Warning);
         inner.height -= 1;
     }
     if rows.is_empty() {
@@ -111,9 +111,9 @@ fn facts(paint: &mut FrameContext<'_>, rule: &KnownRule, area: Rect) {
     let (word, _) = effect(rule);
     let width = usize::from(area.width);
     let used = match rule.hits {
-        0 => "has not decided yet".to_owned(),
-        1 => "decided once".to_owned(),
-        hits => format!("decided {hits} times"),
+        0 => "not used yet".to_owned(),
+        1 => "used once".to_owned(),
+        hits => format!("used {hits} times"),
     };
     let file = rule.file.as_ref().map(|file| paint.home_path(file));
     let place = match file {

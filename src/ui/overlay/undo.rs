@@ -29,9 +29,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     };
     let goes = plan.files.iter().filter(|file| card.restores(file)).count();
     let verb = match (&card.rewind, goes) {
-        (Some(_), 0) => "go back, no files".to_owned(),
-        (Some(_), n) => format!("go back with {}", count(n, "file", "files")),
-        (None, 0) => "go past it".to_owned(),
+        (Some(_), 0) => "rewind, keep files".to_owned(),
+        (Some(_), n) => format!("rewind with {}", count(n, "file", "files")),
+        (None, 0) => "skip it".to_owned(),
         (None, n) => format!("restore {}", count(n, "file", "files")),
     };
     let title = [paint.piece(heading(paint, card, Some(plan)), Role::NeedsYou)];
@@ -44,10 +44,10 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     let tick = paint.key(Action::Undo(UndoAction::Tick), Context::Undo).filter(|_| ticks);
     let also = chosen.is_some_and(|file| card.also.contains(&file.path));
     let word = match (chosen.map(|file| &file.state), also) {
-        (Some(UndoState::Between(_)), true) => "keep what others wrote",
-        (Some(UndoState::Between(_)), false) => "all of it",
-        (_, true) => "leave it",
-        (_, false) => "this one too",
+        (Some(UndoState::Between(_)), true) => "keep others' changes",
+        (Some(UndoState::Between(_)), false) => "restore all",
+        (_, true) => "leave",
+        (_, false) => "include",
     };
     let width = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
     let foot = foot(paint, card, plan, width, body.height);
@@ -65,7 +65,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     let list = Rect { height: rows.min(room), ..inner };
     paint.found.overlay_rows = list.height;
     if plan.files.is_empty() {
-        let text = if plan.gaps.is_empty() { "All files are as they were." } else { "No file can be restored." };
+        let text = if plan.gaps.is_empty() { "All files are unchanged" } else { "No files to restore" };
         paint.over(cells::row(list, 0), text, Role::Dim);
     }
     files(paint, card, plan, list);
@@ -82,8 +82,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
 fn heading(paint: &FrameContext<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> String {
     let at = plan.filter(|plan| plan.at > At(0)).map(|plan| clock(paint, plan.at));
     match (&card.aim, at) {
-        (UndoAim::Since(_), _) => "Go back, and restore files".to_owned(),
-        (UndoAim::Redo, Some(at)) => format!("Take back the undo of {at}?"),
+        (UndoAim::Since(_), _) => "Rewind and restore files".to_owned(),
+        (UndoAim::Redo, Some(at)) => format!("Redo the changes undone at {at}?"),
         (UndoAim::Redo, None) => "Redo".to_owned(),
         (UndoAim::Last, Some(at)) => format!("Undo the turn of {at}?"),
         (UndoAim::Last, None) => "Undo".to_owned(),
@@ -168,17 +168,17 @@ fn figures(paint: &FrameContext<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Pi
     match &file.state {
         UndoState::Lost(_) => out.push(paint.piece("cannot", Role::Faint)),
         UndoState::Changed(_) if card.restores(file) => {
-            out.push(paint.piece("changed since, all the same", Role::Warning))
+            out.push(paint.piece("changed since, restored anyway", Role::Warning))
         }
-        UndoState::Changed(_) => out.push(paint.piece("changed since, left", Role::Warning)),
+        UndoState::Changed(_) => out.push(paint.piece("changed since, skipped", Role::Warning)),
         UndoState::Risky(_) if card.restores(file) => {
-            out.push(paint.piece("may run code, all the same", Role::Warning));
+            out.push(paint.piece("may run code, restored anyway", Role::Warning));
         }
-        UndoState::Risky(_) => out.push(paint.piece("may run code, left", Role::Warning)),
+        UndoState::Risky(_) => out.push(paint.piece("may run code, skipped", Role::Warning)),
         UndoState::Between(_) if card.also.contains(&file.path) => {
-            out.push(paint.piece("changed between, all the same", Role::Warning))
+            out.push(paint.piece("changed between, restored anyway", Role::Warning))
         }
-        UndoState::Between(_) => out.push(paint.piece("changed between, that is kept", Role::Warning)),
+        UndoState::Between(_) => out.push(paint.piece("changed between, change kept", Role::Warning)),
         UndoState::Ready if file.during.is_some() => out.push(paint.piece("while a command ran", Role::Warning)),
         UndoState::Ready => {}
     }
@@ -202,21 +202,21 @@ fn foot(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, width: usize
         out.extend(super::sheet::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
     }
     if let Some(command) = chosen.filter(|file| card.restores(file)).and_then(|file| file.during.as_ref()) {
-        let text = format!("Changed while `{}` ran: by the command, or by you.", clean_line(command));
+        let text = format!("Changed while `{}` ran: by the command or by you.", clean_line(command));
         out.extend(super::sheet::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
     }
     if plan.commits {
         out.extend(super::sheet::folded(COMMITS_STAY, width).into_iter().map(|line| (line, Role::Warning)));
     }
     for gap in plan.gaps.iter().take(GAPS) {
-        let text = format!("{} not all is known: {}", paint.signs.marks.warning, clean_line(gap));
+        let text = format!("{} incomplete record: {}", paint.signs.marks.warning, clean_line(gap));
         out.extend(super::sheet::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
     }
     if plan.gaps.len() > GAPS {
         out.push((format!("and {} more gaps", plan.gaps.len() - GAPS), Role::Dim));
     }
     if card.rewind.is_none() && height >= 20 {
-        let text = "Commands are undone below the working directory; what they did elsewhere stays.";
+        let text = "Commands' changes are undone only in the working directory.";
         out.extend(super::sheet::folded(text, width).into_iter().map(|line| (line, Role::Faint)));
     }
     out.truncate(most);

@@ -44,8 +44,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, usage: &Usage, body: Rect) {
     if rows.is_empty() {
         let says = match (&usage.spending, usage.shown) {
             (None, _) => format!("reading {}", paint.signs.cut),
-            (Some(_), UsageGrouping::Turns) => "No request of this session is recorded yet.".to_owned(),
-            (Some(_), _) => "No request is recorded yet.".to_owned(),
+            (Some(_), UsageGrouping::Turns) => "No requests recorded in this session".to_owned(),
+            (Some(_), _) => "No requests recorded".to_owned(),
         };
         paint.over(cells::row(list, 0), &says, Role::Dim);
         return;
@@ -65,10 +65,7 @@ fn summary(usage: &Usage) -> Vec<(&'static str, String)> {
     if beyond.sessions > 0 {
         let sessions = count(usize::try_from(beyond.sessions).unwrap_or(usize::MAX), "session", "sessions");
         let cost = if beyond.cost_usd > 0.0 { format!(", {}", dollars(beyond.cost_usd)) } else { String::new() };
-        out.push((
-            "beyond",
-            format!("{} tokens written{cost} in {sessions}, known as totals alone", tokens(beyond.output)),
-        ));
+        out.push(("beyond", format!("{} output tokens{cost} in {sessions}, totals only", tokens(beyond.output))));
     }
     out
 }
@@ -86,7 +83,7 @@ fn cost(sum: &Sum) -> String {
     match (sum.unpriced, sum.requests) {
         (0, _) => dollars(sum.cost_usd),
         (some, all) if some == all => "price unknown".to_owned(),
-        (some, _) => format!("{} and {some} of unknown price", dollars(sum.cost_usd)),
+        (some, _) => format!("{} plus {some} unpriced", dollars(sum.cost_usd)),
     }
 }
 

@@ -31,7 +31,7 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     }
     let all = [
         (Action::App(AppAction::Palette), "all commands"),
-        (Action::Mode(ModeAction::Next), "what the agent may do"),
+        (Action::Mode(ModeAction::Next), "permission mode"),
         (Action::Model(ModelAction::Pick), "choose the model"),
         (Action::Session(SessionAction::Search), "search all sessions"),
         (Action::App(AppAction::Help), "all keys"),
@@ -56,7 +56,7 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
 
 /// Rows of those who can answer, with the selected one marked.
 fn choice(paint: &FrameContext<'_>, rows: &[FirstRow], width: usize) -> Vec<Vec<Piece<'static>>> {
-    let mut lines = vec![vec![paint.piece("Who answers?", Role::Strong)]];
+    let mut lines = vec![vec![paint.piece("Choose a model", Role::Strong)]];
     let name = |row: &FirstRow| clean_line(&row.name).into_owned();
     let widest = rows.iter().map(|row| cells::width(&name(row))).max().unwrap_or(0);
     for (n, row) in rows.iter().enumerate() {
@@ -145,7 +145,7 @@ fn found(paint: &FrameContext<'_>) -> Option<(String, Role)> {
     let offered: Vec<String> =
         config.connections.iter().filter(|info| info.offered && info.missing.is_none()).map(shown).collect();
     if !offered.is_empty() {
-        let text = format!("Found here: {}. /connect uses one", offered.join(", "));
+        let text = format!("Found locally: {}. /connect to use one", offered.join(", "));
         return Some((text, Role::Text));
     }
     let others = config.connections.iter().any(|info| info.provider != DEMO);

@@ -140,10 +140,8 @@ pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
             more => Some(format!("{} and {} more", all[..NAMED].join(", "), more - NAMED)),
         }
     };
-    let alike =
-        list(|odd| !matches!(odd, Lookalike::Unseen(_))).map(|all| format!("characters that look like others: {all}"));
-    let unseen =
-        list(|odd| matches!(odd, Lookalike::Unseen(_))).map(|all| format!("characters that cannot be seen: {all}"));
+    let alike = list(|odd| !matches!(odd, Lookalike::Unseen(_))).map(|all| format!("look-alike characters: {all}"));
+    let unseen = list(|odd| matches!(odd, Lookalike::Unseen(_))).map(|all| format!("invisible characters: {all}"));
     let both: Vec<String> = alike.into_iter().chain(unseen).collect();
     (!both.is_empty()).then(|| format!("contains {}", both.join("; ")))
 }
@@ -177,7 +175,7 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
     let mut lines = Vec::new();
     if let Some(holder) = holder(paint, view.request) {
         let said = format!(
-            "{} {} writes this session, so no answer is taken here. /takeover moves it here.",
+            "{} {} is writing this session. /takeover to answer here.",
             paint.signs.marks.warning,
             clean_line(holder)
         );
@@ -209,21 +207,19 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
         say(paint.signs.dot, Role::Dim, said);
     }
     if matches!(proposal, Proposal::Command { .. }) && parts.is_empty() {
-        say(paint.signs.dot, Role::Dim, "guessed: the line could not be parsed, so it may do more than is shown here");
+        say(paint.signs.dot, Role::Dim, "best guess: parsing failed, the line may do more than shown");
     }
     if *would_run_now {
-        say(paint.signs.dot, Role::Good, "the mode has changed: it would now run without asking");
+        say(paint.signs.dot, Role::Good, "mode changed: it would now run without asking");
     }
     let (equal, reach) = view.equal;
     if equal > 0 {
-        let ones = count(equal, "equal one", "equal ones");
+        let ones = count(equal, "identical request", "identical requests");
         let key = paint.key_of(Action::Answer(AnswerAction::Equal), Context::Approval).unwrap_or_default();
         match reach {
-            Reach::This => {
-                say(paint.signs.dot, Role::Dim, &format!("{ones} too; {key} answers them along with this one"))
-            }
+            Reach::This => say(paint.signs.dot, Role::Dim, &format!("{ones} too · {key} answers all")),
             Reach::Equal => {
-                let text = format!("the answer goes to this and {ones}; {key}: to this one only");
+                let text = format!("answering this and {ones} · {key} this one only");
                 say(paint.signs.marks.warning, Role::NeedsYou, &text);
             }
         }

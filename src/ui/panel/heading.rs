@@ -74,7 +74,7 @@ pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, a
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
         Ask::Key(wanted) => {
-            vec![loud("A key for "), strong(clean_line(wanted.connection.as_str()).into_owned()), loud("?")]
+            vec![loud("API key for "), strong(clean_line(wanted.connection.as_str()).into_owned()), loud("?")]
         }
     }
 }

@@ -98,7 +98,7 @@ fn lead(paint: &FrameContext<'_>, at: usize, marks: &HunkView) -> Vec<Span<'stat
 
 /// Word on a place that is struck out.
 fn fate(paint: &FrameContext<'_>, at: usize, marks: &HunkView) -> Option<Span<'static>> {
-    marks.is_struck(at).then(|| Span::styled("  struck out", paint.style(Role::Warning)))
+    marks.is_struck(at).then(|| Span::styled("  struck", paint.style(Role::Warning)))
 }
 
 /// A line of a place that is struck out.

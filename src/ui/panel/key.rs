@@ -19,8 +19,8 @@ use std::path::Path;
 pub(super) fn body(paint: &FrameContext<'_>, wanted: &KeyRequest, width: u16) -> Vec<Line<'static>> {
     let stored = paint.home_path(Path::new(&wanted.stored));
     let mut lines = words(paint, &clean_line(&wanted.why), width, Role::Text);
-    lines.extend(words(paint, &format!("It goes to {} and nowhere else.", expose(&wanted.host)), width, Role::Text));
-    let kept = format!("It is kept in {}, which only you can read.", expose(&stored));
+    lines.extend(words(paint, &format!("Sent only to {}.", expose(&wanted.host)), width, Role::Text));
+    let kept = format!("Stored in {}, readable only by you.", expose(&stored));
     lines.extend(words(paint, &kept, width, Role::Dim));
     lines
 }
@@ -28,7 +28,7 @@ pub(super) fn body(paint: &FrameContext<'_>, wanted: &KeyRequest, width: u16) ->
 /// `⠹ 2s  checking the key of openai`, while its server is asked.
 pub(in crate::ui) fn checking(paint: &FrameContext<'_>, check: &Check) -> String {
     let (spin, since) = (paint.spin(), elapsed(paint.state.clock.now.since(check.since)));
-    format!("{spin} {since}  checking the key of {}", clean_line(check.connection.as_str()))
+    format!("{spin} {since}  checking the key for {}", clean_line(check.connection.as_str()))
 }
 
 /// The field: one sign for each character, whatever it is. It stays open while a key is checked.
@@ -37,11 +37,11 @@ pub(super) fn field(paint: &mut FrameContext<'_>, key: &Hidden, area: Rect, focu
     let back = paint.key(Action::App(AppAction::Back), Context::Global);
     let check = paint.state.checked_key();
     let (label, role) = match check {
-        None => ("the key, not shown".to_owned(), Role::Strong),
-        Some(check) if check.next => (format!("{}, then the next one", checking(paint, check)), Role::Running),
+        None => ("API key (hidden)".to_owned(), Role::Strong),
+        Some(check) if check.next => (format!("{}, then the next", checking(paint, check)), Role::Running),
         Some(check) => (checking(paint, check), Role::Running),
     };
-    let gives = if check.is_some() { "use this one if refused" } else { "keep and use" };
+    let gives = if check.is_some() { "keep even if rejected" } else { "save and use" };
     let sends = check.is_none_or(|check| !check.next && !key.is_empty());
     let mut hints = if sends { vec![(send, gives)] } else { Vec::new() };
     hints.push((back, "back"));

@@ -218,9 +218,9 @@ fn stage(paint: &mut FrameContext<'_>, view: View<'_>, below: Rect, crowded: boo
         Stage::Secret { key } => key::field(paint, key, below, view.focused),
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let (label, sends) = match &view.panel.stage {
-                Stage::Writing { purpose: Choice::Instead, .. } => ("the command to run instead", "run it"),
+                Stage::Writing { purpose: Choice::Instead, .. } => ("the edited command", "run"),
                 Stage::Writing { purpose, .. } => (purpose.label(), "send"),
-                _ => ("remembered, one rule a line", "keep"),
+                _ => ("one rule per line", "keep"),
             };
             let problem = match &view.panel.stage {
                 Stage::Rules { problem: Some(problem), .. } => clean_line(problem).into_owned(),
@@ -280,7 +280,7 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
 /// Keys that go through the steps of a plan or the changed places of a change, where there are any.
 fn step_hints<'k>(paint: &FrameContext<'_>, view: View<'_>) -> Vec<(Option<ShownKey>, &'k str)> {
     let of = |verb| paint.key(Action::Answer(verb), context(view.request));
-    let strike = |struck: bool| (of(AnswerAction::StepStrike), if struck { "restore" } else { "strike out" });
+    let strike = |struck: bool| (of(AnswerAction::StepStrike), if struck { "restore" } else { "strike" });
     if let Some(hunks) = &view.panel.hunks {
         let next = of(AnswerAction::StepNext);
         return match hunks.at {

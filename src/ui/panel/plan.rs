@@ -19,14 +19,14 @@ pub(super) fn body(
     look: &chat::ChatStyle<'_>,
 ) -> (Vec<Line<'static>>, Vec<(u16, u16)>) {
     if plan.markdown.trim().is_empty() {
-        return (styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning), Vec::new());
+        return (styled(paint, "Empty plan: nothing to approve", width, Role::Warning), Vec::new());
     }
     // Nothing of a plan is hidden: what a terminal would act on, or nobody sees, stands there as what it is.
     let shown = |text: &str| reveal(text);
     let mut lines = Vec::new();
     let mut ends = Vec::new();
     if plan.resumes {
-        let text = "You approved it, to be carried out after a compaction, and the program ended before. It goes on with your answer.";
+        let text = "Approved, but lisle quit before compaction finished. Answer to continue.";
         lines.extend(styled(paint, text, width, Role::Warning));
         lines.push(Line::default());
     }
@@ -66,7 +66,7 @@ pub(super) fn body(
     let (said, role) = match plan.origin {
         PlanOrigin::Submitted => (format!("saved as {name}"), Role::Dim),
         PlanOrigin::EditedByUser => (format!("edited by you, saved as {name}"), Role::Dim),
-        PlanOrigin::ChangedOnDisk => (format!("{name} was changed since it was submitted"), Role::Warning),
+        PlanOrigin::ChangedOnDisk => (format!("{name} changed since it was submitted"), Role::Warning),
     };
     lines.extend(styled(paint, &said, width, role));
     (lines, ends)

@@ -177,9 +177,9 @@ fn empty(paint: &mut FrameContext<'_>, area: Rect) {
     let (text, key) = if !sessions.loaded {
         ("reading", None)
     } else if words {
-        ("nothing matches", Some((paint.key(Action::App(AppAction::Back), Context::Global), "all")))
+        ("no matches", Some((paint.key(Action::App(AppAction::Back), Context::Global), "all")))
     } else if sessions.is_filtered() {
-        let text = if archived { "none archived" } else { "nothing matches" };
+        let text = if archived { "none archived" } else { "no matches" };
         (text, Some((paint.key(Action::List(ListAction::All), Context::List), "all")))
     } else {
         ("none yet", Some((paint.key(Action::Session(SessionAction::New), Context::Global), "new session")))

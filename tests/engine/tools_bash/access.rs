@@ -358,7 +358,7 @@ fn what_no_answer_opens_is_refused_before_it_is_asked() {
     for (access, says) in [
         (json!({"read": ["/"]}), "more than one project"),
         (json!({"read": [home]}), "more than one project"),
-        (json!({"read": ["/proc/1/environ"]}), "no answer opens it"),
+        (json!({"read": ["/proc/1/environ"]}), "can't be granted"),
         (json!({"read": ["../no-such"]}), "does not exist"),
         (json!({"write": ["~/.ssh/authorized_keys"]}), "is a secret"),
         (json!({"sockets": ["x11"]}), "ssh-agent, gpg-agent, docker"),

@@ -204,7 +204,7 @@ fn a_setting_that_runs_something_is_named_and_asked_about() {
         ("git remote add o ../o.git", "git's setting remote.o.url = ../o.git"),
         ("git remote remove o", "git's setting remote.o (removed)"),
         ("git remote add p https://example.invalid/x && git config alias.st status", "git's setting alias.st = status"),
-        ("echo x > b && git config user.name Other", "It sets `user.name = Other` in git's settings"),
+        ("echo x > b && git config user.name Other", "Sets `user.name = Other` in git's settings"),
     ] {
         bench.after_yes(line, says);
     }

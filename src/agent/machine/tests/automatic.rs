@@ -205,7 +205,7 @@ fn whatever_the_user_does_holds_what_a_death_left() {
 fn nothing_goes_by_itself_that_may_not() {
     for (why, steps) in [
         ("it may not", died(|m| m.automation.set_redelivers(false)).1),
-        ("nothing waits", died(|m| m.queue = Queue::default()).1),
+        ("nothing pending", died(|m| m.queue = Queue::default()).1),
         ("nobody looks", died(|m| m.config.headless = true).1),
     ] {
         assert_eq!(steps, vec![], "{why}");

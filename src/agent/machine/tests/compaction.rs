@@ -216,7 +216,7 @@ fn a_request_that_does_not_fit_is_sent_again_once_behind_a_compaction() {
     let failure = failure(&steps).unwrap();
     assert_eq!(failure.title, "Context window exceeded");
     assert_eq!(failure.actions, [FailureAction::Compact, FailureAction::NewSession]);
-    assert!(failure.text.contains("compacted and sent again") && !failure.text.contains("ttachment"), "{failure:?}");
+    assert!(failure.text.contains("after compaction") && !failure.text.contains("ttachment"), "{failure:?}");
     // The next turn may try again.
     b.send("shorter");
     assert!(sums(&b.fails(overflow())).is_some());
@@ -229,7 +229,7 @@ fn a_first_message_that_does_not_fit_fails_at_once() {
     let steps = b.fails(overflow());
     assert!(sums(&steps).is_none());
     let found = failure(&steps).unwrap();
-    assert!(found.text.contains("nothing before it") && !found.text.contains("ttachment"));
+    assert!(found.text.contains("Nothing earlier") && !found.text.contains("ttachment"));
     // Only a server that spoke of pictures, or a message that has some, is a reason to speak of them.
     b.send("again");
     let steps = b.fails(ProviderError { detail: "the image is too large".into(), ..overflow() });
@@ -324,7 +324,7 @@ fn an_empty_answer_is_asked_for_once_more() {
     b.send("hello");
     assert!(asks(&b.stop_with(Stop::Done)).is_some());
     let steps = b.stop_with(Stop::Done);
-    assert_eq!((ended(&steps), failure(&steps).unwrap().title.as_str()), (Some(TurnEnd::Failed), "Empty answer"));
+    assert_eq!((ended(&steps), failure(&steps).unwrap().title.as_str()), (Some(TurnEnd::Failed), "Empty response"));
     b.send("again");
     b.stop_with(Stop::Done);
     b.text("hi");

@@ -417,14 +417,14 @@ fn an_empty_answer_is_asked_for_once_more_and_then_told() {
         let steps = b.stop_with(Stop::Done);
         assert_eq!(ended(&steps), Some(TurnEnd::Failed), "{chunks:?}");
         let said = kept(&steps);
-        assert!(said.iter().any(|row| matches!(&row.body, Body::Error(error) if error.text.contains("once more"))));
+        assert!(said.iter().any(|row| matches!(&row.body, Body::Error(error) if error.text.contains("twice"))));
     }
     // Thinking that took all the room is no fault that another try mends.
     let mut b = Bench::new(Mode::Ask);
     b.send("go");
     b.chunk(thinking());
     let steps = b.stop_with(Stop::Length);
-    assert!(matches!(&kept(&steps).last().unwrap().body, Body::Error(error) if error.text.contains("output limit")));
+    assert!(matches!(&kept(&steps).last().unwrap().body, Body::Error(error) if error.text.contains("Output limit")));
     assert_eq!(ended(&steps), Some(TurnEnd::Failed));
 }
 

@@ -10,14 +10,14 @@ fn wanted() -> KeyRequest {
         connection: ConnectionName::new("work"),
         host: "https://a.test".into(),
         stored: "/c/credentials".into(),
-        why: "It has no key.".into(),
+        why: "No key yet.".into(),
     }
 }
 
 fn refused() -> ProviderError {
     ProviderError {
         code: "invalid_api_key",
-        title: "The key was refused".into(),
+        title: "Invalid key".into(),
         text: "a.test does not accept the key.".into(),
         detail: String::new(),
         retry: false,

@@ -81,7 +81,7 @@ fn attachments_are_named_where_they_may_be_why_and_nowhere_else() {
             }),
             _ => None,
         });
-        text.unwrap().contains("attachments may be why")
+        text.unwrap().contains("attachments may be the cause")
     };
     assert!(failed(true, "invalid_request", "refused"));
     assert!(failed(false, "image_too_large", "image exceeds 5 MB"), "a picture that a call led to");

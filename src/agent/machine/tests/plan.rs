@@ -201,7 +201,7 @@ fn a_struck_step_holds_in_every_mode_until_the_plan_is_over() {
     b.calls(&[("w", "write")]);
     assert!(runs(&b.found("w", write("/w/b.rs"))).is_empty());
     let Ask::Approval(approval) = b.asked().ask else { panic!() };
-    assert!(approval.reasons[0].contains("struck step 2"), "{:?}", approval.reasons);
+    assert!(approval.reasons[0].contains("Step 2 was struck"), "{:?}", approval.reasons);
     assert!(approval.scopes.is_empty() && approval.offers.is_empty(), "never remembered");
     let id = b.asked().id;
     b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None), shown: None });
@@ -238,7 +238,7 @@ fn nobody_there_to_ask_means_no() {
     b.calls(&[("w", "write")]);
     b.found("w", write("/w/b.rs"));
     let call = b.call("w");
-    assert!(!call.decision.unwrap().allowed && call.result.unwrap().contains("struck step 2"));
+    assert!(!call.decision.unwrap().allowed && call.result.unwrap().contains("Step 2 was struck"));
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_write_whose_end_does_not_come_is_not_told_as_one_that_was_not_done() {
         let done = || Ok(Outcome { figures: changed(), ..Outcome::ok("Changed x.") });
         let rows = kept(&b.feed(late(run, done())));
         let Body::Info(info) = &rows[0].body else { panic!("{rows:?}") };
-        assert!(info.kind == InfoKind::JobEnded && info.text.ends_with("was done: Changed x."), "{}", info.text);
+        assert!(info.kind == InfoKind::JobEnded && info.text.ends_with("already done: Changed x."), "{}", info.text);
         assert_eq!(kept(&b.feed(late(run, Ok(Outcome::ok("nothing"))))), vec![], "it changed nothing");
     }
 }
@@ -124,8 +124,8 @@ fn what_ended_a_turn_is_told_as_what_it_was() {
     for (by, hint, result) in [
         (CutBy::User, "[The user interrupted", "the user stopped the turn"),
         (CutBy::Restart, "[lisle was restarted", "lisle quit"),
-        (CutBy::TimeLimit, "[The time limit of this run", "the time limit of this run"),
-        (CutBy::Signal, "[A signal ended lisle", "a signal ended lisle"),
+        (CutBy::TimeLimit, "[Timeout: the turn was stopped", "the time limit of this run"),
+        (CutBy::Signal, "[lisle was stopped by a signal", "a signal ended lisle"),
         (CutBy::TakenOver, "[Another lisle took over", "another lisle took the session over"),
     ] {
         let mut b = Bench::new(Mode::Ask);

@@ -39,5 +39,5 @@ fn what_was_struck_goes_along_with_the_call() {
     let call = b.call("a");
     let shown = call.figures.diff.expect("the change stands in the row");
     assert_eq!((shown.hunks.len(), shown.added, shown.removed), (1, 1, 1), "only what is left is shown");
-    assert_eq!(call.decision.expect("it was decided").reason, "you left out 1 of 2 changes");
+    assert_eq!(call.decision.expect("it was decided").reason, "you skipped 1 of 2 changes");
 }

@@ -44,7 +44,7 @@ impl Grouping {
             Grouping::Status => "by status",
             Grouping::Label => "by label",
             Grouping::Directory => "by directory",
-            Grouping::Flat => "in one list",
+            Grouping::Flat => "ungrouped",
         }
     }
 }

@@ -67,7 +67,7 @@ fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
         command: SessionCommand::AskKey { connection: ConnectionName::new("anthropic") },
     };
     assert!(screen.sent().contains(&asked), "{:?}", screen.sent());
-    screen.ask(wanted("There is no key for it yet."));
+    screen.ask(wanted("No key yet."));
     assert!(in_the_field(&screen), "what is typed goes into the field at once");
     screen.type_text(SECRET).keys("enter");
     let given = SessionCommand::Answer {
@@ -112,7 +112,7 @@ fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(picker)) if picker.kind == Kind::KeyText));
     assert!(!format!("{:?}", screen.fx).contains("unique"), "no message, no draft, no history");
     screen.wait(400).keys("enter");
-    screen.ask(wanted("There is no key for it yet."));
+    screen.ask(wanted("No key yet."));
     assert!(in_the_field(&screen) && screen.text().is_empty());
     screen.keys("enter");
     let given = SessionCommand::Answer {
@@ -190,7 +190,7 @@ fn a_choice_before_the_session_is_there_is_kept() {
 /// The key was given with Enter, and `ms` later the list of models is there.
 fn accepted(ms: u64) -> Screen {
     let mut screen = new_here();
-    screen.keys("down enter").ask(wanted("There is no key for it yet."));
+    screen.keys("down enter").ask(wanted("No key yet."));
     screen.type_text(SECRET).keys("enter").wait(ms);
     screen.session("s", SessionEvent::Settled { request: RequestId::new("k1"), by: None });
     screen.whole(EngineEvent::Connections(vec![info("anthropic", None), info("demo", None)]));
@@ -226,7 +226,7 @@ fn the_enter_that_gave_a_key_chooses_no_model() {
     }
     let mut screen = accepted(20);
     screen.wait(50).keys("enter");
-    assert!(screen.last_notice().contains("Too soon"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("too soon"), "{}", screen.last_notice());
 }
 
 #[test]

@@ -468,10 +468,10 @@ fn two_letters_are_a_text_and_one_word_of_it_is_not_sent_unasked() {
         assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, typed));
         assert_eq!(selected(&screen), None, "{keys}");
         screen.wait(2_000).keys("enter");
-        assert_eq!(screen.acts(), vec![], "{keys} may have been meant as an answer");
+        assert_eq!(screen.acts(), vec![], "{keys} looks like an answer");
         assert!(screen.last_notice().contains(typed.trim()), "{}", screen.last_notice());
         screen.keys("enter");
-        assert_eq!(screen.acts(), vec![SessionCommand::send(typed)], "Enter once more sends it");
+        assert_eq!(screen.acts(), vec![SessionCommand::send(typed)], "Enter again sends it");
     }
     let mut screen = waiting();
     screen.keys("f3").wait(300).type_text("yes, but only the tests").keys("enter");
@@ -668,7 +668,7 @@ fn what_is_gone_while_it_is_answered_is_said() {
     assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());
     assert!(inbox(&screen).answering.is_none());
     let said: Vec<String> = screen.state.notices.iter().map(|n| n.text.clone()).collect();
-    assert!(said.iter().any(|text| text.contains("waits no longer")), "{said:?}");
+    assert!(said.iter().any(|text| text.contains("No longer pending")), "{said:?}");
 
     // In the pane: what stands there then does not get the focus.
     let mut screen = waiting();

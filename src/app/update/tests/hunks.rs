@@ -39,7 +39,7 @@ fn nothing_or_a_lasting_yes_is_not_given_with_strikes() {
     let mut screen = waiting(2);
     screen.keys("j x").wait(200).keys("down down enter");
     assert_eq!(answered(&screen.acts()), [], "a rule does not leave out parts");
-    assert!(screen.last_notice().contains("left out once"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("this call only"), "{}", screen.last_notice());
     screen.keys("j x").wait(200).keys("up enter");
     assert_eq!(answered(&screen.acts()), []);
     assert!(screen.last_notice().contains("nothing to write"), "{}", screen.last_notice());

@@ -14,7 +14,7 @@ fn key_request() -> Request {
         connection: ConnectionName::new("work"),
         host: "https://a.test".into(),
         stored: "/c/credentials".into(),
-        why: "It has no key.".into(),
+        why: "No key yet.".into(),
     };
     Request { id: RequestId::new("k1"), ask: Ask::Key(Box::new(wanted)) }
 }
@@ -158,7 +158,7 @@ fn who_left_the_field_during_the_check_keeps_the_focus() {
 fn a_key_that_comes_too_soon_says_so_and_text_is_never_dropped() {
     let mut screen = Screen::new();
     screen.ask(approval("r1")).draw(true).wait(2_000).keys("f3 y");
-    assert!(screen.last_notice().contains("Too soon"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("too soon"), "{}", screen.last_notice());
     let mut screen = Screen::new();
     screen.ask(approval("r1")).draw(true).wait(2_000).keys("f3").wait(300).keys("y enter");
     assert_eq!(answered(&screen.acts()), [UserAnswer::Once]);

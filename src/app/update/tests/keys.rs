@@ -242,7 +242,7 @@ fn explore_is_passed_while_an_approval_waits_and_set_when_the_key_rests() {
     let mut screen = executing();
     screen.keys("shift+tab");
     assert_eq!(modes(&mut screen), [], "it would refuse what waits");
-    assert!(screen.last_notice().contains("Explore refuses"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("Next mode is Explore"), "{}", screen.last_notice());
     screen.wait(300).keys("ctrl+x m");
     assert_eq!(modes(&mut screen), [Mode::Ask]);
     screen.wait(2_000).msg(Msg::Timer(Timer::Mode));
@@ -261,7 +261,7 @@ fn explore_is_passed_while_an_approval_waits_and_set_when_the_key_rests() {
     let mut screen = executing();
     screen.session("s", SessionEvent::Settled { request: RequestId::new("r1"), by: None });
     screen.keys("shift+tab");
-    assert_eq!(modes(&mut screen), [Mode::Explore], "nothing waits");
+    assert_eq!(modes(&mut screen), [Mode::Explore], "nothing pending");
 }
 
 #[test]
@@ -462,7 +462,7 @@ fn topics_of_the_manual_open_by_name_and_from_the_palette() {
     let mut screen = Screen::new();
     screen.type_text("/help aprovlas").keys("enter");
     assert_eq!((topic(&screen), screen.text().as_str()), (None, "/help aprovlas"), "the text stays");
-    assert!(screen.last_notice().starts_with("There is no help topic \"aprovlas\". The nearest is approvals."));
+    assert!(screen.last_notice().starts_with("No help topic \"aprovlas\". Closest match: approvals"));
 }
 
 #[test]

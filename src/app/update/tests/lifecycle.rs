@@ -95,7 +95,7 @@ fn a_status_is_chosen_or_named() {
     assert_eq!(changes(&mut screen), one(PropertyChange::Status("in-progress".to_owned())));
     command(&mut screen, "/status dnoe");
     assert_eq!(changes(&mut screen), []);
-    assert!(screen.last_notice().contains("The nearest is done"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("Closest match: done"), "{}", screen.last_notice());
 }
 
 #[test]
@@ -196,14 +196,14 @@ fn a_branch_is_made_at_the_chosen_entry_and_opened() {
 fn going_back_asks_and_gives_the_text_back() {
     let mut screen = ready();
     screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
-    screen.session("s", SessionEvent::Row(Box::new(assistant_row("m2", "an answer"))));
+    screen.session("s", SessionEvent::Row(Box::new(assistant_row("m2", "answered"))));
     screen.session("s", SessionEvent::Row(Box::new(user_row("m3", "do the wrong thing"))));
     screen.draw(true);
     screen.keys("esc").wait(100).keys("esc");
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "Esc twice");
     screen.fx.clear();
     screen.keys("enter");
-    assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("leaves out 1 message"));
+    assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("Left out: 1 message"));
     screen.fx.clear();
     screen.keys("y");
     assert_eq!(screen.sent(), [], "keys on their way do not answer");
@@ -225,7 +225,7 @@ fn going_back_before_an_approval_takes_its_mode_back_and_types_nothing() {
     screen.session("s", SessionEvent::Row(Box::new(user_row("m3", &text))));
     screen.draw(true);
     screen.keys("esc").wait(100).keys("esc enter");
-    assert!(asked(&screen).contains("before the plan was approved"), "{}", asked(&screen));
+    assert!(asked(&screen).contains("before the approval"), "{}", asked(&screen));
     screen.fx.clear();
     yes(&mut screen);
     screen.whole(EngineEvent::Branched { from: id("s"), to: id("n"), rewound: true });
@@ -240,7 +240,7 @@ fn nothing_stands_before_the_first_message() {
     screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
     command(&mut screen, "/rewind");
     assert!(screen.state.overlays.is_empty(), "the first message is not offered");
-    assert!(screen.last_notice().contains("no message to go back to"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("No message to rewind to"), "{}", screen.last_notice());
     screen.keys("esc").wait(5_000).keys("esc");
     assert!(screen.state.overlays.is_empty(), "two presses far apart are no two presses");
 }
@@ -255,8 +255,8 @@ fn what_cannot_be_taken_back_asks_first() {
             "Title, status, labels and settings stay",
             Command::Session { id: id("s"), command: SessionCommand::Clear },
         ),
-        ("/delete", "/trash has it for 30 days", wanted(false)),
-        ("/delete --now", "there is no way back", wanted(true)),
+        ("/delete", "/trash keeps it for 30 days", wanted(false)),
+        ("/delete --now", "deleted permanently", wanted(true)),
     ] {
         command(&mut screen, text);
         assert!(asked(&screen).contains(says), "{}", asked(&screen));
@@ -320,7 +320,7 @@ fn a_repair_says_what_it_does() {
     assert!(asked(&screen).is_empty(), "there is nothing to repair");
     report.repairs = vec!["Line 3 goes to the salvage file.".to_owned()];
     screen.whole(EngineEvent::Health(Box::new(report.clone()))).keys("r");
-    assert!(asked(&screen).contains("Line 3 goes") && asked(&screen).contains("A copy"));
+    assert!(asked(&screen).contains("Line 3 goes") && asked(&screen).contains("A backup"));
     yes(&mut screen);
     assert_eq!(screen.sent(), [Command::Engine(EngineCommand::Verify { session: id("s"), repair: true })]);
     report.repaired = true;
@@ -484,7 +484,7 @@ fn an_archived_session_comes_back_by_name() {
     let mut screen = ready();
     command(&mut screen, "/unarchive");
     assert_eq!(changes(&mut screen), []);
-    assert!(screen.last_notice().contains("not archived"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("Not archived"), "{}", screen.last_notice());
     screen.state.sessions.put(SessionMeta { archived: true, ..meta("s") }, At(NOON), 0);
     command(&mut screen, "/unarchive");
     assert_eq!(changes(&mut screen), one(PropertyChange::Archived(false)));
@@ -543,7 +543,7 @@ fn sessions_are_gone_to_by_name() {
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("two are meant") };
     assert_eq!((picker.query.text(), picker.hits.len()), ("fix the", 2));
     screen.keys("esc");
-    for (text, why) in [("/session switch zzzz", "no session"), ("/session lsit", "nearest is list")] {
+    for (text, why) in [("/session switch zzzz", "No session"), ("/session lsit", "Closest match: list")] {
         command(&mut screen, text);
         assert!(screen.last_notice().contains(why), "{text}: {}", screen.last_notice());
         screen.keys("ctrl+c");
@@ -571,7 +571,9 @@ fn a_conversation_is_written_to_a_file() {
         command(&mut screen, text);
         assert_eq!(screen.sent(), [sent], "{text}");
     }
-    for (text, why) in [("/export --format htlm", "nearest is html"), ("/export --formt md", "does not know --formt")] {
+    for (text, why) in
+        [("/export --format htlm", "Closest match: html"), ("/export --formt md", "Unknown flag for /export: --formt")]
+    {
         screen.fx.clear();
         command(&mut screen, text);
         assert_eq!(screen.sent(), [], "{text}");
@@ -582,7 +584,7 @@ fn a_conversation_is_written_to_a_file() {
     screen.fx.clear();
     screen.whole(EngineEvent::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
     assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
-    assert!(asked(&screen).contains("nowhere else"), "{}", asked(&screen));
+    assert!(asked(&screen).contains("nothing was uploaded"), "{}", asked(&screen));
 }
 
 #[test]
@@ -600,7 +602,7 @@ fn a_session_of_another_program_is_asked_for_and_shown() {
     let imported = |left, again| EngineEvent::Imported { session: id("new"), program: "Codex".into(), left, again };
     screen.whole(imported(left, None));
     assert_eq!(screen.state.current_id(), Some(&id("new")));
-    assert!(screen.last_notice().contains("was not included"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("left out"), "{}", screen.last_notice());
     // A later import says what it is to the first one.
     screen.whole(imported(Vec::new(), Some("It was imported before.".into())));
     assert!(screen.last_notice().contains("imported before"), "{}", screen.last_notice());
@@ -619,7 +621,7 @@ fn what_was_said_is_copied_by_words() {
         assert!(screen.fx.contains(&Effect::Copy(copied.to_owned())), "{text}: {:?}", screen.fx);
     }
     command(&mut screen, "/copy lsat");
-    assert!(screen.last_notice().contains("nearest word is last"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("Closest match: last"), "{}", screen.last_notice());
 }
 
 #[test]
@@ -648,7 +650,7 @@ fn own_commands_are_in_the_palette_and_tell_their_usage() {
     screen.keys("ctrl+c").type_text("!");
     assert_eq!(screen.state.hint().map(|hint| hint.usage), Some("COMMAND".to_owned()));
     screen.keys("enter");
-    assert!(screen.last_notice().contains("Write a command"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("Type a command"), "{}", screen.last_notice());
 }
 
 #[test]

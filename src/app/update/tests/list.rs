@@ -137,7 +137,7 @@ fn when_the_shown_one_goes_its_neighbour_is_shown() {
     // One that was deleted elsewhere.
     screen.whole(EngineEvent::Deleted { session: id("d"), trash: None });
     assert_eq!(screen.state.current_id(), Some(&id("e")));
-    assert!(screen.last_notice().contains("“Title d” is gone"));
+    assert!(screen.last_notice().contains("Deleted: “Title d”"));
     for name in ["e", "a", "s"] {
         screen.whole(EngineEvent::Deleted { session: id(name), trash: None });
     }

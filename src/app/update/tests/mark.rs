@@ -233,7 +233,7 @@ fn the_file_that_an_entry_names_is_edited_at_its_line() {
     assert_eq!(edited(&mut screen), [(PathBuf::from("/w/src/b.rs"), None)], "the call's own");
     screen.keys("[ e");
     assert_eq!(edited(&mut screen), []);
-    assert!(screen.last_notice().contains("names no file"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("No file of"), "{}", screen.last_notice());
 }
 
 #[test]

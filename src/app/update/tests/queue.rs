@@ -61,7 +61,7 @@ fn it_opens_at_the_last_one_and_not_where_nothing_waits() {
     assert!(screen.state.overlay().is_none());
     screen.session("s", event(&[], false, &[])).keys("ctrl+x u");
     assert!(screen.state.overlay().is_none());
-    assert!(screen.state.notices.iter().any(|n| n.text.contains("Nothing waits")));
+    assert!(screen.state.notices.iter().any(|n| n.text.contains("Queue empty")));
 }
 
 #[test]

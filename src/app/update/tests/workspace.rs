@@ -78,7 +78,7 @@ fn one_that_cannot_be_opened_ends_nothing() {
     screen.msg(Msg::Workspace(Err("/x is a file.".into())));
     assert!(screen.last_notice().contains("/x is a file") && !quits(&screen));
     screen.msg(Msg::Workspace(Ok(workspace("default", 1, true))));
-    assert!(screen.last_notice().contains("the workspace that is open") && !quits(&screen));
+    assert!(screen.last_notice().contains("is already open") && !quits(&screen));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn the_question_before_the_end_says_what_really_happens() {
     (planned.plan_pending, planned.activity) = (true, Activity::NeedsYou("a plan".into()));
     screen.whole(EngineEvent::SessionChanged(Box::new(planned)));
     let said = screen.state.leaving();
-    assert_eq!(said, ["Title a: plan stays", "Everything is saved. Plans wait for your answer after a restart."]);
+    assert_eq!(said, ["Title a: plan kept", "Everything is saved. Pending plans are kept."]);
     let mut running = meta("b");
     running.activity = Activity::Running(At(NOON));
     screen.whole(EngineEvent::SessionChanged(Box::new(running)));
@@ -101,10 +101,10 @@ fn the_question_before_the_end_says_what_really_happens() {
     assert_eq!(
         screen.state.leaving(),
         [
-            "Title a: plan stays",
+            "Title a: plan kept",
             "Title b: running, interrupted",
             "Title c: approve: bash cargo test, interrupted",
-            "Everything is saved. After a restart Enter continues what was interrupted.",
+            "Everything is saved. After a restart, Enter continues interrupted turns.",
         ],
         "another process's turn goes on"
     );

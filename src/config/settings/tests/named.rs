@@ -84,7 +84,7 @@ fn every_setting_that_a_text_names_exists() {
         for key in named(&std::fs::read_to_string(&file).unwrap()) {
             let (table, name) = key.split_once('.').unwrap();
             let (_, problems) = parse(&format!("[{table}]\n{name} = []\n"));
-            let unknown = problems.iter().find(|problem| problem.text.starts_with("There is no setting"));
+            let unknown = problems.iter().find(|problem| problem.text.starts_with("Unknown setting"));
             assert!(unknown.is_none(), "{}: {key}: {}", file.display(), unknown.unwrap().text);
             seen.push(key);
         }

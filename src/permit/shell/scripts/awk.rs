@@ -109,7 +109,7 @@ impl Awk {
     }
 
     fn whole(mut self) -> Result<(), String> {
-        const ODD: &str = "is not understood";
+        const ODD: &str = "is not supported";
         while let Some(c) = self.peek() {
             self.at += 1;
             match c {
@@ -186,7 +186,7 @@ impl Awk {
         loop {
             match self.peek() {
                 // To some a pattern ends there, to others not.
-                Some('/') if bracket => return Self::refuse("has a pattern that is not understood"),
+                Some('/') if bracket => return Self::refuse("has a pattern that is not supported"),
                 Some('/') => break,
                 Some('\\') if self.chars.get(self.at + 1).is_some_and(|c| *c != '\n') => self.at += 2,
                 Some('\\' | '\n') | None => return Self::refuse("has a pattern without an end"),
@@ -201,7 +201,7 @@ impl Awk {
                         self.run_of(|c| c.is_ascii_alphanumeric() || c == '-');
                         if !self.peek().is_some_and(|c| ".:=".contains(c)) || self.chars.get(self.at + 1) != Some(&']')
                         {
-                            return Self::refuse("has a pattern that is not understood");
+                            return Self::refuse("has a pattern that is not supported");
                         }
                         self.at += 2;
                     } else if c == ']' {

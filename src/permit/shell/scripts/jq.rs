@@ -192,7 +192,7 @@ const JQ_WORDS: &[&str] = &[
 pub(in crate::permit::shell) fn jq(filter: &str) -> Result<(), String> {
     let mut reader = Jq { chars: filter.chars().collect(), at: 0, known: parameters(filter) };
     reader.until(None)?;
-    if reader.at == reader.chars.len() { Ok(()) } else { Jq::refuse("is not understood") }
+    if reader.at == reader.chars.len() { Ok(()) } else { Jq::refuse("is not supported") }
 }
 
 /// The names that `def` makes, and those of what they take.
@@ -295,10 +295,10 @@ impl Jq {
                         return Self::refuse(&format!("has `{word}`, which may load or show what is not in it"));
                     }
                 }
-                _ => return Self::refuse("is not understood"),
+                _ => return Self::refuse("is not supported"),
             }
         }
-        if close.is_none() { Ok(()) } else { Self::refuse("is not understood") }
+        if close.is_none() { Ok(()) } else { Self::refuse("is not supported") }
     }
 
     /// Behind the quote; `\(…)` in it is a filter again.
@@ -325,7 +325,7 @@ pub(in crate::permit::shell) fn yq(filter: &str) -> Result<(), String> {
     // `yq eval`, `yq e`, `yq shell-completion`: subcommands.
     let word = filter.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     if word || words.iter().any(|word| filter.contains(word)) {
-        return Err("the filter for `yq` is not known to only read".to_owned());
+        return Err("the filter for `yq` is not known to be read-only".to_owned());
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ pub(super) const ROWS: &[ProgramRow] = &[
         .alone()
         .sample("--version")
         // `--print=KIND=FILE` writes the file.
-        .check(|call| if call.values(&["--print"]).any(|value| value.contains('=')) { call.refuse("prints into a file") } else { Ok(()) }),
+        .check(|call| if call.values(&["--print"]).any(|value| value.contains('=')) { call.refuse("writes to a file") } else { Ok(()) }),
     row("rustup", &["-V --version -h --help"]).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("rustup toolchain list", &["-v -q --verbose --quiet -h --help"]).alone(),
     row("rustup component list", &["--toolchain: --installed -q --quiet -h --help"]).alone(),
@@ -85,7 +85,7 @@ pub(super) const ROWS: &[ProgramRow] = &[
             let sets = call.operands.iter().any(|word| word.text.contains('='));
             // What it is to make would stand in the command itself.
             let given = call.files.iter().any(|file| file == "-" || file.starts_with("/dev/") || file.starts_with("/proc/"));
-            if dry && !sets && !given { Ok(()) } else { call.refuse("is only known to read with -n and without settings") }
+            if dry && !sets && !given { Ok(()) } else { call.refuse("is only read-only with -n and without variables") }
         }),
     row("docker", &["-v --version"]).style(Style::Exact).alone().sample("--version").check(needs_option),
 ];
@@ -104,5 +104,5 @@ const PIP: &[&str] = &[
 ];
 
 fn needs_option(call: &super::row::ProgramCall) -> Result<(), String> {
-    if call.options.is_empty() { call.refuse("alone reads commands") } else { Ok(()) }
+    if call.options.is_empty() { call.refuse("reads commands from stdin") } else { Ok(()) }
 }

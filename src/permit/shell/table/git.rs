@@ -107,14 +107,14 @@ fn plain_format(call: &ProgramCall) -> Result<(), String> {
     for value in call.values(&["--format", "--pretty", "--sort"]) {
         let letters = value.split('%').skip(1).map(|rest| rest.trim_start_matches(['-', '+', ' ']));
         if letters.into_iter().any(|rest| rest.starts_with('G')) || value.contains("signature") {
-            return call.refuse("with a format that checks signatures runs a program");
+            return call.refuse("with a signature format runs a program");
         }
     }
     let named = |value: &str| value.contains(['%', ':']) || NAMES.contains(&value) || value.is_empty();
     if call.values(&["--pretty", "--format"]).all(named) {
         Ok(())
     } else {
-        call.refuse("with a format of the settings is not known")
+        call.refuse("with a configured format is unknown")
     }
 }
 

@@ -138,7 +138,7 @@ pub(super) fn every_name() -> Vec<&'static str> {
 /// # Errors
 /// The argument that is not known to only read.
 pub(super) fn reads_remotely(argv: &[String]) -> Result<(), String> {
-    let (program, arguments) = argv.split_first().ok_or_else(|| "there is no command in it".to_owned())?;
+    let (program, arguments) = argv.split_first().ok_or_else(|| "no command".to_owned())?;
     let words: Vec<ShellWord> = arguments.iter().map(|text| ShellWord::literal(text, 0..0)).collect();
     let row = remote::ROWS.iter().find(|row| row.name == program.as_str());
     let row = row.ok_or_else(|| format!("`{program}` is not known to read from servers"))?;
@@ -193,21 +193,21 @@ fn subcommand(
             Err(format!("`{}` has no subcommand", row.name))
         };
     };
-    let Some(word) = first.known() else { return Err(format!("what `{}` does is only known when it runs", row.name)) };
+    let Some(word) = first.known() else { return Err(format!("what `{}` does is only known at run time", row.name)) };
     let longer = rest.first().and_then(ShellWord::known).map(|second| format!("{} {word} {second}", row.name));
     if let Some(found) = longer.and_then(|name| find(&name)) {
         files.extend(finish(found, rest.get(1..).unwrap_or_default())?);
         return Ok(files);
     }
     let name = format!("{} {word}", row.name);
-    let found = find(&name).ok_or_else(|| format!("`{name}` is not on the list of commands that only read"))?;
+    let found = find(&name).ok_or_else(|| format!("`{name}` is not a known read-only command"))?;
     files.extend(finish(found, rest)?);
     Ok(files)
 }
 
 fn taken_apart<'a>(row: &'static ProgramRow, arguments: &'a [ShellWord]) -> Result<ProgramCall<'a>, String> {
     let mut call = ProgramCall { row, options: Vec::new(), operands: Vec::new(), files: Vec::new() };
-    let unknown = |option: &str| Err(format!("`{} {option}` is not known to only read", row.name));
+    let unknown = |option: &str| Err(format!("`{} {option}` is not known to be read-only", row.name));
     let program = row.name.split(' ').next().unwrap_or_default();
     if !AT_IS_A_LETTER.contains(&program)
         && let Some(word) = arguments.iter().find(|word| word.text.starts_with('@'))
@@ -221,7 +221,7 @@ fn taken_apart<'a>(row: &'static ProgramRow, arguments: &'a [ShellWord]) -> Resu
             return Err(why.clone());
         }
         if matches!(word.opens, Opens::Variable { .. } | Opens::Printed) {
-            return Err(format!("`{}` is only known when it runs", word.text));
+            return Err(format!("`{}` is only known at run time", word.text));
         }
         if only_operands || word.is_no_option() {
             call.operands.push(word);
@@ -359,7 +359,7 @@ fn finished(call: &ProgramCall) -> Result<Vec<String>, String> {
         Operands::ScriptThenPaths => {
             let given = call.has(&["-e", "--expression"]);
             if !given && call.operands.first().is_some_and(|word| word.known().is_none()) {
-                return Err(format!("what `{}` is to do is only known when it runs", row.name));
+                return Err(format!("what `{}` does is only known at run time", row.name));
             }
             files.extend(texts().skip(usize::from(!given)));
         }

@@ -106,7 +106,7 @@ pub(super) const ROWS: &[ProgramRow] = &[
 fn no_secrets(call: &ProgramCall) -> Result<(), String> {
     let secret = |text: &str| text.to_ascii_lowercase().split([',', '/', '.']).any(|part| part.starts_with("secret"));
     if call.operands.iter().any(|word| word.known().is_none_or(|text| secret(text) || text == "all")) {
-        return call.refuse("may show what the cluster keeps secret");
+        return call.refuse("may show cluster secrets");
     }
     let from_file = call.values(&["-o", "--output"]).any(|value| value.contains("file"));
     if from_file { call.refuse("reads a file that describes its output") } else { Ok(()) }
@@ -137,6 +137,6 @@ fn aws(call: &ProgramCall) -> Result<(), String> {
     if (known || bucket) && plain && words.len() == call.operands.len() {
         Ok(())
     } else {
-        call.refuse("is only known to read with describe-, list-, `s3 ls` and `sts get-caller-identity`")
+        call.refuse("is only read-only with describe-, list-, `s3 ls` and `sts get-caller-identity`")
     }
 }

@@ -36,7 +36,7 @@ const AWK: &[&str] = &["-F: -v: --field-separator: --assign: -V --version"];
 /// The program is the first operand; what follows it is no option any more.
 fn awk(call: &ProgramCall) -> Result<(), String> {
     if call.values(&["-v", "--assign"]).any(|value| value.contains('\\')) {
-        return call.refuse("gets a value that is not understood");
+        return call.refuse("gets a value that is not supported");
     }
     // To gawk such a file is a connection.
     if call.operands.iter().any(|word| word.text.starts_with("/inet")) {

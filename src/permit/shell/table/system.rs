@@ -52,7 +52,8 @@ pub(super) const ROWS: &[ProgramRow] = &[
     row("apt-cache", &["-n -f --names-only --full --installed -a --all-versions"]).operands(Operands::Text).check(apt_cache).sample("policy bash"),
     row("dpkg", &["-l -L: -s: -S: --list --listfiles: --status: --search: --print-architecture --version --help"])
         .operands(Operands::Text)
-        .check(|call: &ProgramCall| if call.options.is_empty() || call.has(&["-s", "-S", "-L"]) && call.options.len() > 1 { call.refuse("is only known to read with one of -l -L -s -S") } else { Ok(()) })
+        .check(|call: &ProgramCall| if call.options.is_empty() || call.has(&["-s", "-S", "-L"]) && call.options.len() > 1 { call.refuse("is \
+         only read-only with -l, -L, -s or -S") } else { Ok(()) })
         .sample("-l bash"),
     row("dpkg-query", &["-l -L: -s: -S: -W -f: --list --listfiles: --status: --search: --show --showformat: --version --help"]).text("-W bash"),
 ];
@@ -67,7 +68,7 @@ fn ps(call: &ProgramCall) -> Result<(), String> {
     let shown = call.values(&["-o", "-O", "--format"]).any(|value| value.to_ascii_lowercase().contains("env"));
     // `-aux` is taken for `aux` where there is no user `x`.
     let mixed = call.has(&["-a"]) && call.values(&["-u", "-U", "-g", "-t"]).any(|value| value != "x");
-    if operands && !shown && !mixed { Ok(()) } else { call.refuse("is only known to read with some of its letters") }
+    if operands && !shown && !mixed { Ok(()) } else { call.refuse("is only read-only with some of its letters") }
 }
 
 fn apt_cache(call: &ProgramCall) -> Result<(), String> {
@@ -75,6 +76,6 @@ fn apt_cache(call: &ProgramCall) -> Result<(), String> {
     if ["policy", "show", "search", "depends", "rdepends", "pkgnames", "madison", "showpkg"].contains(&first) {
         Ok(())
     } else {
-        call.refuse("is only known to read with policy, show, search, depends, rdepends, pkgnames, madison")
+        call.refuse("is only read-only with policy, show, search, depends, rdepends, pkgnames or madison")
     }
 }

@@ -12,7 +12,8 @@ pub(super) const ROWS: &[ProgramRow] = &[
     row("head", &["-q -v -z -n: -c: -# --quiet --silent --verbose --zero-terminated --lines: --bytes: --help --version"]).any(),
     // `-f`, `-F`, `--retry` and `--pid` would wait for ever.
     row("tail", &["-q -v -z -n: -c: -# --quiet --silent --verbose --zero-terminated --lines: --bytes: --help --version"])
-        .check(|call| if call.operands.iter().any(|word| word.text.starts_with('+')) { call.refuse("with `+` is not known to only read") } else { Ok(()) }),
+        .check(|call| if call.operands.iter().any(|word| word.text.starts_with('+')) { call.refuse("with `+` is not \
+         known to be read-only") } else { Ok(()) }),
     row("wc", &["-c -m -l -L -w --bytes --chars --lines --max-line-length --words --total: --help --version"]).any(),
     row("nl", &["-p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --no-renumber --body-numbering: --number-format: --number-separator: --number-width: --starting-line-number: --help --version"]).any(),
     row("tac", &["-b -r -s: --before --regex --separator: --help --version"]).any(),
@@ -95,7 +96,7 @@ pub(super) fn script(
     match call.operands.first() {
         Some(word) if !given => match word.known() {
             Some(text) => read(text),
-            None => call.refuse("is told what to do only when it runs"),
+            None => call.refuse("gets its program at run time"),
         },
         _ => Ok(()),
     }

@@ -148,7 +148,7 @@ fn parts_tell_what_runs_and_why_not() {
         why: why.to_owned(),
         writes: Vec::new(),
     };
-    let off = |name: &str| format!("`{name}` is not on the list of commands that only read");
+    let off = |name: &str| format!("`{name}` is not a known read-only command");
     assert_eq!(
         judge("git status && cargo 'test' --lib 2>&1 | tail -5", ReadOnlyProfile::Enforced).parts,
         [

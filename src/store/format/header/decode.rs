@@ -70,7 +70,7 @@ pub fn decode(fields: &JsonFields, id: &SessionId, place: Home<'_>, otherwise: A
     meta.plan_pending = own.flag("planPending").unwrap_or(ends_with_plan);
     meta.unfinished = own.raw("unfinished").and_then(|raw| serde_json::from_str(raw).ok());
     if let Some(theirs) = read.text("id").filter(|theirs| theirs != id.as_str()) {
-        read.odd.push(format!("The header says that this is session {theirs:?}; the directory's name counts."));
+        read.odd.push(format!("The header names session {theirs:?}; using the directory's name."));
     }
     meta.odd = read.odd;
     meta.activity = Activity::Idle;
@@ -89,13 +89,13 @@ fn choices(read: &mut HeaderDecoder<'_>, meta: &mut SessionMeta) {
     if let Some(word) = read.text("permissionMode") {
         match Mode::parse(&word) {
             Some(mode) => meta.mode = mode,
-            None => read.unknown("permissionMode", &word, "Ask to Edit is used"),
+            None => read.unknown("permissionMode", &word, "using Ask to Edit"),
         }
     }
     if let Some(word) = read.text("thinkingLevel") {
         match ThinkingLevel::parse(&word) {
             Some(level) => meta.thinking = level,
-            None => read.unknown("thinkingLevel", &word, "medium is used"),
+            None => read.unknown("thinkingLevel", &word, "using medium"),
         }
     }
 }
@@ -149,11 +149,11 @@ struct HeaderDecoder<'a> {
 
 impl HeaderDecoder<'_> {
     fn wrong(&mut self, key: &str, value: &Value) {
-        self.odd.push(format!("The header's {key} is {}; it is not used, and stays in the file.", sort_of(value)));
+        self.odd.push(format!("Ignored the header's {key}: {}; kept in the file.", sort_of(value)));
     }
 
     fn unknown(&mut self, key: &str, word: &str, instead: &str) {
-        self.odd.push(format!("The header's {key} {word:?} is not known; {instead}, and it stays in the file."));
+        self.odd.push(format!("Unknown {key} {word:?} in the header; {instead}. Kept in the file."));
     }
 
     fn text(&mut self, key: &str) -> Option<String> {

@@ -186,7 +186,7 @@ impl ClaudeTranscript {
     /// Meaning of a line.
     pub(super) fn read(&mut self, value: &Value) -> Vec<ImportedLine> {
         if is_true(value, "isSidechain") {
-            return vec![ImportedLine::Left("records of subagents")];
+            return vec![ImportedLine::Left("subagent records")];
         }
         let kind = word(value, "type");
         let uuid = word(value, "uuid");
@@ -200,7 +200,7 @@ impl ClaudeTranscript {
             "user" if is_true(value, "isCompactSummary") => {
                 let keeps = self.keeps.take().map(|uuid| super::parsed::row_id("cc", &uuid, 0));
                 let info = Info {
-                    text: "Older messages were summed up here.".to_owned(),
+                    text: "Older messages were summarized here.".to_owned(),
                     level: Level::Info,
                     kind: InfoKind::Compacted,
                     carried: Some(Box::new(Carried { text: text_of(content), keeps, ..Carried::default() })),
@@ -227,11 +227,11 @@ impl ClaudeTranscript {
                     "compact_boundary" | "turn_duration" | "local_command" | "stop_hook_summary" => {
                         vec![ImportedLine::Nothing]
                     }
-                    _ => vec![ImportedLine::Left("remarks of the program")],
+                    _ => vec![ImportedLine::Left("program notes")],
                 }
             }
             kind if PASSED.contains(&kind) => vec![ImportedLine::Nothing],
-            _ => vec![ImportedLine::Left("records of a kind that lisle does not know")],
+            _ => vec![ImportedLine::Left("records of unknown kinds")],
         }
     }
 
@@ -310,7 +310,7 @@ impl ClaudeTranscript {
         } else if begun.starts_with("[Request interrupted by user") {
             out.push(ImportedLine::Interrupted(at));
         } else if begun.starts_with("<command-name>") {
-            out.push(ImportedLine::Left("commands of the program"));
+            out.push(ImportedLine::Left("program commands"));
         } else if begun.starts_with("<local-command-") || begun.starts_with("<command-message>") {
             out.push(ImportedLine::Nothing);
         } else if !begun.is_empty() {
@@ -388,7 +388,7 @@ fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> V
             }
             (_, "redacted_thinking") => continue,
             _ => {
-                out.push(ImportedLine::Left("parts of answers of a kind that lisle does not know"));
+                out.push(ImportedLine::Left("response parts of unknown kinds"));
                 continue;
             }
         };

@@ -260,7 +260,7 @@ impl CodexRollout {
             "session_meta" | "world_state" | "token_usage_record" => vec![ImportedLine::Nothing],
             "compacted" => {
                 let info = Info {
-                    text: "Older messages were summed up here.".to_owned(),
+                    text: "Older messages were summarized here.".to_owned(),
                     level: Level::Info,
                     kind: InfoKind::Compacted,
                     carried: Some(Box::new(carried(payload))),
@@ -269,7 +269,7 @@ impl CodexRollout {
             }
             older if ITEMS.contains(&older) => self.signed(self.item(at, value, number)),
             "" if is(value) || value.get("record_type").is_some() => vec![ImportedLine::Nothing],
-            _ => vec![ImportedLine::Left("records of a kind that lisle does not know")],
+            _ => vec![ImportedLine::Left("records of unknown kinds")],
         }
     }
 
@@ -307,8 +307,8 @@ impl CodexRollout {
                 vec![ImportedLine::Results(vec![answered(id, item.get("output").unwrap_or(&Value::Null))])]
             }
             "ghost_snapshot" => vec![ImportedLine::Nothing],
-            "web_search_call" => vec![ImportedLine::Left("searches of the web")],
-            _ => vec![ImportedLine::Left("records of a kind that lisle does not know")],
+            "web_search_call" => vec![ImportedLine::Left("web searches")],
+            _ => vec![ImportedLine::Left("records of unknown kinds")],
         }
     }
 
@@ -338,7 +338,7 @@ fn carried(payload: &Value) -> Carried {
     let said: Vec<String> = said.collect();
     let mut text = word(payload, "message").to_owned();
     if !said.is_empty() {
-        text = format!("Messages of the user from before, word for word:\n\n{}\n\n{text}", said.join("\n\n"));
+        text = format!("Earlier user messages, verbatim:\n\n{}\n\n{text}", said.join("\n\n"));
     }
     Carried { text, said, ..Carried::default() }
 }

@@ -91,9 +91,9 @@ impl Store {
     fn no_session(&self, dir: &Path, path: std::path::PathBuf) -> StoreError {
         let is_transcript = |name: &std::ffi::OsString| Path::new(name).extension().is_some_and(|end| end == "jsonl");
         let why = if self.io().list(dir).unwrap_or_default().iter().any(is_transcript) {
-            "it has no session.jsonl. It looks like a folder of transcripts: give one of its *.jsonl"
+            "no session.jsonl. This looks like a transcripts folder: choose one of its *.jsonl"
         } else {
-            "it has no session.jsonl. Name the folder of a session, or a transcript"
+            "no session.jsonl. Choose a session's folder, or a transcript"
         };
         StoreError::NoImport { path, why }
     }
@@ -116,7 +116,9 @@ impl Store {
                 }
             }
             why = earlier.last().map(|last| {
-                format!("This conversation and its earlier import, session {last}, went different ways, so this is another session.")
+                format!(
+                    "This conversation diverged from its earlier import, session {last}; imported as a new session."
+                )
             });
         }
         let manner = Manner::Import { at_most, origin };

@@ -70,16 +70,16 @@ impl Reimport {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Reimport::Added(id, 0) => format!("It was imported before, as session {id}; nothing came since."),
+            Reimport::Added(id, 0) => format!("Already imported as session {id}; nothing new."),
             Reimport::Added(id, 1) => {
-                format!("It was imported before, as session {id}; one row came since and was added.")
+                format!("Already imported as session {id}; added 1 new row.")
             }
             Reimport::Added(id, more) => {
-                format!("It was imported before, as session {id}; {more} rows came since and were added.")
+                format!("Already imported as session {id}; added {more} new rows.")
             }
             Reimport::Anew(id) => format!(
-                "It was imported before, as session {id}; rows of it changed since, so all were imported again. The old ones \
-                 are in the trash."
+                "Already imported as session {id}; its rows changed, so it was imported again. The old rows are in \
+                 the trash."
             ),
             Reimport::Another(why) => why.clone(),
         }
@@ -171,7 +171,8 @@ impl Store {
             Some(program) => self.import_lines(&path, program, at_most, now, None),
             None => Err(StoreError::NoImport {
                 path,
-                why: "it is no session that lisle knows: a folder with a session.jsonl, a transcript of Claude Code, or a rollout of Codex",
+                why: "unknown format: expected a folder with a session.jsonl, a Claude Code transcript, or a Codex \
+                 rollout",
             }),
         }
     }
@@ -180,9 +181,9 @@ impl Store {
     fn regular(&self, path: &Path) -> Result<(), StoreError> {
         let why = match self.io().lstat(path).map_err(|error| StoreError::io("import", path, error))?.0 {
             PathKind::File => return Ok(()),
-            PathKind::Link => "it is a link. Name the file that it leads to",
-            PathKind::Dir => "it is a directory where a file should be",
-            PathKind::Other => "it is no regular file but a pipe, a socket or a device",
+            PathKind::Link => "it is a symlink. Choose its target",
+            PathKind::Dir => "it is a directory, not a file",
+            PathKind::Other => "it is a pipe, socket or device",
         };
         Err(StoreError::NoImport { path: path.to_owned(), why })
     }
@@ -255,15 +256,14 @@ impl Store {
         })?;
         reading.ready(path);
         let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
-        left.extend([("lines that are no JSON", odd), ("rewound messages", reading.rewound())]);
+        left.extend([("lines that are not JSON", odd), ("rewound messages", reading.rewound())]);
         if program == ForeignProgram::Claude {
-            left.insert("records of subagents", self.subagents(path));
+            left.insert("subagent records", self.subagents(path));
         }
         let source = Source { parts, program, reading, left };
         // A session without a row would look like one that was lost.
         if self.ids_of(&source)?.is_empty() {
-            let why = "no message of a conversation is in it: it is empty, or the work of a subagent. Give the file of the \
-                       conversation itself";
+            let why = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
             return Err(StoreError::NoImport { path: path.to_owned(), why });
         }
         let earlier = match (&why, source.origin()) {
@@ -278,13 +278,12 @@ impl Store {
                 let of_ours = |id: &MessageId| ["cc-", "cx-"].iter().any(|begin| id.as_str().starts_with(begin));
                 let why = if self.row_ids(&last)?.iter().all(of_ours) {
                     format!(
-                        "The conversation was rewound in {} since it was imported as session {last}, so this is another one.",
+                        "The conversation was rewound in {} after its import as session {last}; imported as a new \
+                         session.",
                         program.name()
                     )
                 } else {
-                    format!(
-                        "An earlier import of this conversation went on by itself in session {last}, so this is another one."
-                    )
+                    format!("Its earlier import, session {last}, was continued here; imported as a new session.")
                 };
                 self.import_lines(path, program, at_most, now, Some(why))
             }

@@ -19,7 +19,7 @@ pub(super) fn add(text: &str, kind: PropertyFile, definition: &Definition) -> Re
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
-    let entries = list(body, kind.key()).map_err(|why| format!("it is broken{why} Correct it first"))?;
+    let entries = list(body, kind.key()).map_err(|why| format!("invalid file{why} Fix it first"))?;
     let edited = match definition {
         Definition::Label { name, under, value_type } => {
             add_label(body, kind, &entries, (name, under.as_deref()), *value_type)?
@@ -48,7 +48,7 @@ pub(super) fn add(text: &str, kind: PropertyFile, definition: &Definition) -> Re
         Definition::View { name, expression } => add_view(body, kind, &entries, name, expression)?,
     };
     // What was put together by hand is read once more before it replaces anything.
-    list(&edited, kind.key()).map_err(|why| format!("the new text would be broken{why}"))?;
+    list(&edited, kind.key()).map_err(|why| format!("the new text would be invalid{why}"))?;
     Ok(format!("{mark}{edited}"))
 }
 
@@ -61,7 +61,7 @@ fn add_label(
     value_type: Option<ValueType>,
 ) -> Result<String, String> {
     let name = named(name)?;
-    let above = under.map(|id| find(entries, id, 1).ok_or(format!("it has no label {id:?}"))).transpose()?;
+    let above = under.map(|id| find(entries, id, 1).ok_or(format!("no label {id:?}"))).transpose()?;
     let mut ids = HashSet::new();
     collect(entries, 0, &mut ids);
     let mut label = json!({"id": slug(&name, "label", &|id| ids.contains(id)), "name": name});
@@ -76,7 +76,7 @@ fn add_label(
     };
     free(&siblings, "name", &name, "label")?;
     match above {
-        Some((_, depth)) if depth >= DEPTH => Err(format!("labels can be {DEPTH} deep, and this would be one deeper")),
+        Some((_, depth)) if depth >= DEPTH => Err(format!("labels can nest {DEPTH} levels deep")),
         Some((entry, _)) => Ok(into(body, &entry, "children", &label)),
         None => into_root(body, kind, &label),
     }
@@ -85,7 +85,7 @@ fn add_label(
 /// Adds a view, or replaces the condition of the one of this name.
 fn add_view(body: &str, kind: PropertyFile, entries: &[&str], name: &str, expression: &str) -> Result<String, String> {
     let name = named(name)?;
-    Expression::parse(expression).map_err(|error| format!("the condition cannot be read: {error}"))?;
+    Expression::parse(expression).map_err(|error| format!("invalid condition: {error}"))?;
     Ok(match entries.iter().filter_map(|raw| JsonObject::parse(raw).ok()).find(|view| is_named(view, "name", &name)) {
         Some(old) => match old.fields.get("expression") {
             Some(raw) => replaced(body, raw.get(), &json!(expression).to_string()),
@@ -103,7 +103,7 @@ fn add_view(body: &str, kind: PropertyFile, entries: &[&str], name: &str, expres
 
 fn named(name: &str) -> Result<String, String> {
     let name: Vec<&str> = name.split_whitespace().collect();
-    if name.is_empty() { Err("the name is empty".to_owned()) } else { Ok(name.join(" ")) }
+    if name.is_empty() { Err("empty name".to_owned()) } else { Ok(name.join(" ")) }
 }
 
 fn is_named(entry: &JsonObject<'_>, key: &str, name: &str) -> bool {
@@ -112,7 +112,7 @@ fn is_named(entry: &JsonObject<'_>, key: &str, name: &str) -> bool {
 
 fn free(entries: &[&str], key: &str, name: &str, what: &str) -> Result<(), String> {
     let taken = entries.iter().filter_map(|raw| JsonObject::parse(raw).ok()).any(|entry| is_named(&entry, key, name));
-    if taken { Err(format!("there is a {what} of the name {name:?} already")) } else { Ok(()) }
+    if taken { Err(format!("a {what} named {name:?} already exists")) } else { Ok(()) }
 }
 
 /// Below this depth nothing is looked at: no person made such a tree.

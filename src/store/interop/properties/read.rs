@@ -54,13 +54,13 @@ pub(super) fn items(raw: &str) -> Result<Vec<&str>, serde_json::Error> {
 /// # Errors
 /// Place and reason why the file cannot be used, to follow its path.
 pub(super) fn list<'a>(text: &'a str, key: &str) -> Result<Vec<&'a str>, String> {
-    let broken = |error: serde_json::Error| format!(", line {}: this is not valid JSON: {error}.", error.line());
+    let broken = |error: serde_json::Error| format!(", line {}: not valid JSON: {error}.", error.line());
     if text.trim_start().starts_with('[') {
         return items(text).map_err(broken);
     }
     // Checked as a whole first: then the error's line is that of the file.
     serde_json::from_str::<&RawValue>(text).map_err(broken)?;
-    let Ok(root) = JsonObject::parse(text) else { return Err(", line 1: this is not an object.".to_owned()) };
+    let Ok(root) = JsonObject::parse(text) else { return Err(", line 1: not an object.".to_owned()) };
     match root.list(key) {
         Some(Ok(items)) => Ok(items),
         Some(Err(())) => {
@@ -95,7 +95,7 @@ impl<'a> PropertyReader<'a> {
     pub(super) fn file(&mut self, kind: PropertyFile, bytes: &[u8], all: &mut Properties) -> Result<(), String> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            format!(", line {}: this is not UTF-8.", memchr::memchr_iter(b'\n', before).count() + 1)
+            format!(", line {}: not UTF-8.", memchr::memchr_iter(b'\n', before).count() + 1)
         })?;
         let text = text.trim_start_matches('\u{feff}');
         let entries = list(text, kind.key())?;
@@ -122,7 +122,7 @@ impl<'a> PropertyReader<'a> {
     /// The object of an entry, and its id when that is a text.
     fn entry<'t>(&mut self, text: &'t str, raw: &'t str, what: &str) -> Option<(JsonObject<'t>, String)> {
         let Ok(entry) = JsonObject::parse(raw) else {
-            self.tell(text, raw, &format!("This is no {what}."), "Take the entry out, or make an object of it.");
+            self.tell(text, raw, &format!("Not a {what}."), "Remove the entry, or make it an object.");
             return None;
         };
         match entry.value("id") {
@@ -130,17 +130,12 @@ impl<'a> PropertyReader<'a> {
                 if id.is_empty() {
                     let name = entry.text("label").or_else(|| entry.text("name")).unwrap_or_default();
                     let says = format!("The {what} {name:?} has an empty id.");
-                    self.tell(
-                        text,
-                        raw,
-                        &says,
-                        "Give it one of letters and hyphens, so that it can be told from others.",
-                    );
+                    self.tell(text, raw, &says, "Give it a unique id of letters and hyphens.");
                 }
                 Some((entry, id))
             }
             _ => {
-                self.tell(text, raw, &format!("This {what} has no id and is not used."), "Give it an \"id\".");
+                self.tell(text, raw, &format!("Ignored a {what} without an id."), "Give it an \"id\".");
                 None
             }
         }
@@ -151,7 +146,7 @@ impl<'a> PropertyReader<'a> {
             Value::String(value) => Some(value),
             _ => {
                 let part = entry.fields.get(key).map_or(entry.raw, |raw| raw.get());
-                self.tell(text, part, &format!("{key:?} is not a text and is not used."), "Put it in quotes.");
+                self.tell(text, part, &format!("Ignored {key:?}: not a string."), "Put it in quotes.");
                 None
             }
         }
@@ -164,15 +159,15 @@ impl<'a> PropertyReader<'a> {
             Value::Object(pair) => match (pair.get("light").and_then(Value::as_str), pair.get("dark")) {
                 (Some(light), dark) => Colour::pair(light, dark.and_then(Value::as_str)),
                 (None, Some(Value::String(dark))) => Colour::pair(dark, None),
-                _ => Err("a pair of colours has a \"light\" one".to_owned()),
+                _ => Err("a pair of colors needs \"light\"".to_owned()),
             },
-            _ => Err("it is neither a text nor a pair".to_owned()),
+            _ => Err("expected a string or a pair".to_owned()),
         };
         match read {
             Ok(colour) => Some(colour),
             Err(why) => {
                 let part = entry.fields.get("color").map_or(entry.raw, |raw| raw.get());
-                self.tell(text, part, &format!("The colour is not used: {why}."), "Correct it, or take it out.");
+                self.tell(text, part, &format!("Ignored the color: {why}."), "Fix it, or remove it.");
                 None
             }
         }
@@ -183,22 +178,22 @@ impl<'a> PropertyReader<'a> {
         for (raw, place) in entries.iter().zip(0i64..) {
             let Some((entry, id)) = self.entry(text, raw, "status") else { continue };
             if statuses.iter().any(|status| status.id == id) {
-                let says = format!("The status {id:?} is there twice; the first one is used.");
-                self.tell(text, raw, &says, "Take one of them out.");
+                let says = format!("Duplicate status {id:?}; using the first.");
+                self.tell(text, raw, &says, "Remove one of them.");
                 continue;
             }
             let category = match self.text_of(text, &entry, "category") {
                 None => Category::Open,
                 Some(word) => Category::parse(&word).unwrap_or_else(|| {
-                    let says = format!("The category {word:?} of {id:?} is not known; open is used.");
-                    self.tell(text, raw, &says, "There are \"open\" and \"closed\".");
+                    let says = format!("Unknown category {word:?} of {id:?}; using open.");
+                    self.tell(text, raw, &says, "Use \"open\" or \"closed\".");
                     Category::Open
                 }),
             };
             let is = |key: &str| entry.value(key).and_then(|value| value.as_bool()).unwrap_or(false);
             let needed = NEEDED.contains(&id.as_str());
             if needed && !is("isFixed") {
-                let says = format!("The status {id:?} is not fixed. Craft Agents does not use such a file.");
+                let says = format!("The status {id:?} is not fixed. Craft Agents rejects such a file.");
                 self.tell(text, raw, &says, "Write \"isFixed\": true.");
             }
             let order = entry.value("order").and_then(|value| value.as_i64()).unwrap_or(place);
@@ -220,10 +215,7 @@ impl<'a> PropertyReader<'a> {
             .collect();
         if !missing.is_empty() {
             let ids: Vec<&str> = missing.iter().map(|one| one.id.as_str()).collect();
-            let says = format!(
-                "There is no status {}. Craft Agents does not use such a file; here it is added.",
-                ids.join(", ")
-            );
+            let says = format!("Missing status {}. Craft Agents rejects such a file; lisle adds it.", ids.join(", "));
             self.tell(text, text, &says, "Add it, with \"isFixed\": true.");
             let last = statuses.iter().map(|status| status.order).max().unwrap_or(-1);
             let added: Vec<Status> =
@@ -236,8 +228,8 @@ impl<'a> PropertyReader<'a> {
             None => TODO.to_owned(),
             Some(id) if all.known_status(&id).is_some() => id,
             Some(id) => {
-                let says = format!("The default status {id:?} does not exist; {TODO} is used.");
-                self.tell(text, text, &says, "Correct \"defaultStatusId\".");
+                let says = format!("Unknown default status {id:?}; using {TODO}.");
+                self.tell(text, text, &says, "Fix \"defaultStatusId\".");
                 TODO.to_owned()
             }
         };
@@ -250,22 +242,22 @@ impl<'a> PropertyReader<'a> {
     fn labels(&mut self, text: &str, entries: &[&str], depth: usize, seen: &mut HashSet<String>) -> Vec<Label> {
         let mut labels = Vec::new();
         if let Some(first) = entries.first().filter(|_| depth >= DEPTH) {
-            let says = format!("Labels can be {DEPTH} deep; what is below is not used.");
+            let says = format!("Labels nest {DEPTH} levels deep; deeper ones are ignored.");
             self.tell(text, first, &says, "Move these labels up.");
             return labels;
         }
         for raw in entries {
             let Some((entry, id)) = self.entry(text, raw, "label") else { continue };
             if !seen.insert(id.clone()) {
-                let says = format!("The label {id:?} is there twice; the first one is used.");
-                self.tell(text, raw, &says, "Give one of them another id.");
+                let says = format!("Duplicate label {id:?}; using the first.");
+                self.tell(text, raw, &says, "Change one of the ids.");
                 continue;
             }
             let value_type = self.text_of(text, &entry, "valueType").and_then(|word| {
                 let known = ValueType::parse(&word);
                 if known.is_none() {
-                    let says = format!("The type {word:?} of the label {id:?} is not known; it has no value here.");
-                    self.tell(text, raw, &says, "There are \"string\", \"number\" and \"date\".");
+                    let says = format!("Unknown type {word:?} of the label {id:?}; it takes no value.");
+                    self.tell(text, raw, &says, "Use \"string\", \"number\" or \"date\".");
                 }
                 known
             });
@@ -273,7 +265,7 @@ impl<'a> PropertyReader<'a> {
                 None => Vec::new(),
                 Some(Ok(children)) => self.labels(text, &children, depth + 1, seen),
                 Some(Err(())) => {
-                    self.tell(text, raw, "The label's \"children\" are not a list.", "Make a list of them.");
+                    self.tell(text, raw, "The label's \"children\" must be a list.", "Make it a list.");
                     Vec::new()
                 }
             };
@@ -294,7 +286,7 @@ impl<'a> PropertyReader<'a> {
         match label.list("autoRules") {
             None => {}
             Some(Err(())) => {
-                self.tell(text, label.raw, "The label's \"autoRules\" are not a list.", "Make a list of them.");
+                self.tell(text, label.raw, "The label's \"autoRules\" must be a list.", "Make it a list.");
             }
             Some(Ok(entries)) => {
                 for raw in entries {
@@ -306,7 +298,7 @@ impl<'a> PropertyReader<'a> {
                             value_template: entry.as_ref().and_then(|entry| entry.text("valueTemplate")),
                             description: entry.as_ref().and_then(|entry| entry.text("description")),
                         }),
-                        None => self.tell(text, raw, "This rule has no \"pattern\" and is not used.", "Give it one."),
+                        None => self.tell(text, raw, "Ignored a rule without a \"pattern\".", "Give it one."),
                     }
                 }
             }
@@ -319,20 +311,20 @@ impl<'a> PropertyReader<'a> {
         for raw in entries {
             let Some((entry, id)) = self.entry(text, raw, "view") else { continue };
             if views.iter().any(|view| view.id == id) {
-                let says = format!("The view {id:?} is there twice; the first one is used.");
-                self.tell(text, raw, &says, "Give one of them another id.");
+                let says = format!("Duplicate view {id:?}; using the first.");
+                self.tell(text, raw, &says, "Change one of the ids.");
                 continue;
             }
             let name = self.name(text, &entry, "name", &id);
             let Some(expression) = self.text_of(text, &entry, "expression") else {
-                let says = format!("The view {name:?} has no \"expression\" and is not used.");
+                let says = format!("Ignored view {name:?}: no \"expression\".");
                 self.tell(text, raw, &says, "Give it one, such as \"hasUnread == true\".");
                 continue;
             };
             if let Err(error) = Expression::parse(&expression) {
                 let part = entry.fields.get("expression").map_or(*raw, |raw| raw.get());
-                let says = format!("The view {name:?} is not used: {error}");
-                self.tell(text, part, &says, "Correct its \"expression\".");
+                let says = format!("Ignored view {name:?}: {error}");
+                self.tell(text, part, &says, "Fix its \"expression\".");
                 continue;
             }
             let description = entry.text("description").filter(|text| !text.is_empty());

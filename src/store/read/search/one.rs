@@ -276,7 +276,7 @@ impl Tally<'_> {
 
     /// A part of a line that is too long to be parsed.
     fn raw(&mut self, text: &str, at: u64) {
-        let what = "a line that is too long to be read".to_owned();
+        let what = "a line too long to read".to_owned();
         let odd = crate::domain::message::Odd { what, line: 0, raw: String::new() };
         let id = crate::domain::MessageId::new(format!("line-{at}"));
         self.row_with(&Message::new(id, At(0), Body::Odd(odd)), at, |_| vec![text]);

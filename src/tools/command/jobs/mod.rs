@@ -206,8 +206,8 @@ impl Jobs {
                 .collect();
             let id = crate::tools::input::one_line(id, 20);
             match names.as_slice() {
-                [] => format!("There is no job `{id}`. None was started since lisle was; jobs end with it."),
-                names => format!("There is no job `{id}`. There are: {}.", names.join(", ")),
+                [] => format!("No job `{id}`: none started in this run of lisle; jobs end with it."),
+                names => format!("No job `{id}`. Available: {}.", names.join(", ")),
             }
         })
     }
@@ -329,8 +329,8 @@ pub fn ended(job: &JobShown) -> Option<String> {
     let seconds = end.at.since(job.since) / 1_000;
     let command = crate::tools::input::one_line(&job.command, 80);
     let how = match end.by {
-        EndedBy::User => "the user ended it".to_owned(),
-        EndedBy::Close => "it ended with the session".to_owned(),
+        EndedBy::User => "stopped by the user".to_owned(),
+        EndedBy::Close => "ended with the session".to_owned(),
         EndedBy::Itself | EndedBy::Model => end.words.clone(),
     };
     let size = text::size(job.bytes);
@@ -376,8 +376,8 @@ mod tests {
         assert_eq!(ended(&job(None)), None);
         for (by, words, says) in [
             (EndedBy::Itself, "exit 1", "is over after 2 s: exit 1. It wrote 1.2 KB."),
-            (EndedBy::User, "ended by you", "the user ended it."),
-            (EndedBy::Close, "x", "it ended with the session."),
+            (EndedBy::User, "ended by you", "stopped by the user."),
+            (EndedBy::Close, "x", "ended with the session."),
         ] {
             let text = ended(&job(Some(end(by, words)))).unwrap();
             assert!(text.starts_with("Background job ab12 (`npm run dev`)") && text.contains(says), "{text}");

@@ -95,7 +95,7 @@ pub(super) fn lines(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
         out.extend(output.last(&format!("undo incomplete: {why}"), Role::Warning, limit, key));
     }
     if let Some(path) = &call.figures.full_result {
-        out.extend(output.remark(&format!("the whole result: {}", clean_line(&path.to_string_lossy()))));
+        out.extend(output.remark(&format!("full result: {}", clean_line(&path.to_string_lossy()))));
     }
     out.extend(allowed(call).map(|by| output.remark(&by)).unwrap_or_default());
     out
@@ -105,16 +105,16 @@ pub(super) fn lines(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
 fn allowed(call: &ToolCall) -> Option<String> {
     let decision = call.decision.as_ref().filter(|decision| decision.allowed)?;
     let by = match &decision.authority {
-        Authority::Mode => "the mode".to_owned(),
-        Authority::Rule(rule) => format!("the rule {}", clean_line(rule)),
-        Authority::Grant(what) => format!("an answer for this session: {}", clean_line(what)),
+        Authority::Mode => "mode".to_owned(),
+        Authority::Rule(rule) => format!("rule {}", clean_line(rule)),
+        Authority::Grant(what) => format!("session answer: {}", clean_line(what)),
         Authority::Person => "you".to_owned(),
-        Authority::Typed => "you, who typed it".to_owned(),
+        Authority::Typed => "you (typed)".to_owned(),
         Authority::Nobody => "nobody".to_owned(),
     };
     let why = clean_line(decision.reason.trim());
     let why = if why.is_empty() { String::new() } else { format!("; {why}") };
-    Some(format!("allowed in {} by {by}{why}", decision.mode.shown()))
+    Some(format!("allowed by {by} ({}){why}", decision.mode.shown()))
 }
 
 /// Output of a call without the line that repeats its exit code.
