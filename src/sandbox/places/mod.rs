@@ -15,6 +15,7 @@ mod git_tracked;
 pub mod hidden;
 mod inherited;
 mod link_targets;
+mod lisle_folders;
 mod mount_points;
 mod python_environment;
 mod readable;
@@ -99,6 +100,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     if let Some(file) = excludes::write(site, repository, &bounds.masked) {
         bounds.readable.push(file);
     }
+    lisle_folders::cover(site, &mut bounds);
     mount_points::make(&bounds);
     Profile::Workspace(bounds)
 }
@@ -115,6 +117,7 @@ fn read_only_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     if site.namespaces == Namespaces::With {
         bounds.replaced.extend(own_caches(site).into_iter().filter(|one| !one.at.is_dir()));
     }
+    lisle_folders::cover(site, &mut bounds);
     mount_points::make(&bounds);
     Profile::ReadOnly(bounds)
 }
@@ -329,6 +332,7 @@ pub struct Guarded {
 pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let found = scanned(site);
     let mut paths = protected_of(site, &found, repository);
+    paths.retain(|path| !lisle_folders::holds(site, path));
     let own_right: HashSet<PathBuf> = paths.iter().cloned().collect();
     let linked: HashSet<PathBuf> =
         led_to(&paths, site.cwd).into_iter().filter(|path| !own_right.contains(path)).collect();

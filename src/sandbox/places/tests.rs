@@ -219,13 +219,61 @@ fn in_the_home_directory_secrets_and_lisles_own_folders_are_out_of_reach() {
     );
     bench.own[0] = bench.at("home/.config/lisle");
     let bounds = bench.workspace();
-    for name in ["home/.ssh", "home/.aws", "home/.config/lisle"] {
+    for name in ["home/.ssh", "home/.aws"] {
         assert!(bounds.masked.contains(&bench.at(name)), "{name} {:?}", bounds.masked);
     }
     for name in ["home/.bashrc", "home/.config/fish", "home/.ssh"] {
         assert!(bounds.protected.contains(&bench.at(name)), "{name}");
     }
     assert!(bounds.pinned.contains(&bench.at("home/.config")));
+    let covers: Vec<_> = bounds.replaced.iter().filter(|one| one.at.starts_with(&bench.home)).collect();
+    assert_eq!(covers.iter().map(|one| one.at.clone()).collect::<Vec<_>>(), [bench.at("home/.config/lisle")]);
+    assert!(covers.iter().all(|one| one.with.starts_with(&bench.session)));
+}
+
+#[test]
+fn lisles_folders_are_empty_wherever_a_command_would_see_them() {
+    let files = [
+        "home/data/workspaces/w/permissions.json",
+        "home/data/workspaces/w/config.json",
+        "home/data/workspaces/w/checkpoints/ab/key",
+        "home/data/workspaces/w/sessions/a/session.jsonl",
+        "home/data/workspaces/w/sessions/a/data/x",
+        "home/data/workspaces/w/sessions/b/session.jsonl",
+        "home/config/config.toml",
+        "p/lisle/w/sessions/a/session.jsonl",
+        "p/lisle/w/permissions.json",
+        "p/src/a.rs",
+    ];
+    // The working directory, lisle's folders, the session, and the folders that are empty to a command.
+    let cases: &[(&str, &[&str], &str, &[&str])] = &[
+        ("home", &["home/data", "home/config"], "home/data/workspaces/w/sessions/a", &["home/config", "home/data"]),
+        ("p", &["p/lisle"], "p/lisle/w/sessions/a", &["p/lisle"]),
+        ("p", &["home/data"], "p/lisle/w/sessions/a", &["p/lisle/w"]),
+        ("p/lisle/w", &["home/data"], "p/lisle/w/sessions/a", &["p/lisle/w/sessions"]),
+        ("p", &["home/data", "home/config"], "home/data/workspaces/w/sessions/a", &[]),
+    ];
+    for (cwd, own, session, empty) in cases {
+        let mut bench = Bench::new(cwd, &files);
+        bench.own = own.iter().map(|name| bench.at(name)).collect();
+        // As the settings name them: the rules of a workspace wherever it lies.
+        bench.own.push(bench.at(session).ancestors().nth(2).unwrap().join("permissions.json"));
+        bench.session = bench.at(session);
+        let Profile::ReadOnly(read_only) = read_only(&bench.site()) else { panic!() };
+        for bounds in [bench.workspace(), read_only] {
+            let covers: Vec<PathBuf> =
+                bounds.replaced.iter().filter(|one| one.with.ends_with("covered")).map(|one| one.at.clone()).collect();
+            assert_eq!(covers, empty.iter().map(|name| bench.at(name)).collect::<Vec<_>>(), "{cwd} {session}");
+            // Nothing but what the session has is laid into them, and nothing there is opened again.
+            let lists = [&bounds.readable, &bounds.writable, &bounds.pinned, &bounds.protected];
+            let inside = lists.into_iter().flatten().filter(|path| covers.iter().any(|cover| path.starts_with(cover)));
+            let inside: Vec<_> = inside.filter(|path| !path.starts_with(&bench.session)).collect();
+            assert!(inside.is_empty(), "{cwd}: {inside:?}");
+            // Outside of the working directory none of them is shown for being protected.
+            let shown: Vec<_> = bounds.protected.iter().filter(|path| !path.starts_with(&bench.cwd)).collect();
+            assert!(shown.is_empty(), "{cwd}: {shown:?}");
+        }
+    }
 }
 
 #[test]
