@@ -79,7 +79,7 @@ impl Drop for Asked {
         let error = error.or_else(|| {
             self.under_way.load(Ordering::Relaxed).then(|| CommandError {
                 code: ErrorCode::Unavailable,
-                message: "Something failed inside lisle; the log has it.".to_owned(),
+                message: "Internal error, see the log".to_owned(),
                 retryable: true,
                 told: false,
             })

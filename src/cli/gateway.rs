@@ -171,7 +171,7 @@ async fn stop(files: &GatewayFiles, way: &GatewayRoute, when_idle: bool) -> Exit
     loop {
         match files.ownership() {
             Ok(HomeOwnership::Free | HomeOwnership::Elsewhere(_)) => return Exit::Done,
-            Err(error) => return failed(&format!("the lock of the gateway cannot be read: {error}")),
+            Err(error) => return failed(&format!("can't read the gateway's lock: {error}")),
             // As long as turns run there.
             Ok(HomeOwnership::Here(_)) if when_idle || Instant::now() < end => tokio::time::sleep(BETWEEN_LOOKS).await,
             Ok(HomeOwnership::Here(owner)) => {

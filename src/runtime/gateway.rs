@@ -144,7 +144,7 @@ async fn join_home(bootstrap: &Bootstrap, program: &str, headless: bool) -> Resu
             return Err(warn(text, ""));
         }
         Err(error) => {
-            tracing::warn!(%error, "the lock of the gateway cannot be read");
+            tracing::warn!(%error, "can't read the gateway's lock");
             return Err(None);
         }
     }

@@ -224,7 +224,7 @@ impl Bootstrap {
     pub fn engine(&self, headless: bool) -> agent::Setup {
         let paths = self.paths.clone();
         if let Err(error) = super::gateway::files(&paths).reserve() {
-            tracing::warn!(%error, "the folder of the gateway cannot be made");
+            tracing::warn!(%error, "can't make the gateway's folder");
         }
         let enforced = sandbox::is_enforced();
         agent::Setup {

@@ -126,7 +126,7 @@ fn resumed(bootstrap: &Bootstrap, engine: &EngineChoice) -> anyhow::Result<Optio
             // Asked before the screen opens, so that a wrong id is reported where it was typed.
             anyhow::ensure!(
                 bootstrap.store.session_dir(&id).is_dir(),
-                "there is no session {id} in {}",
+                "no session {id} in {}",
                 bootstrap.store.workspace_name()
             );
             Some(id)

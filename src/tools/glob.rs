@@ -10,7 +10,7 @@ use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Files that come back at the most.
@@ -94,6 +94,8 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let patience = Patience::new(with.stop.clone());
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     let mut cut = None;
+    let own = classify::left_out(&with.place);
+    let is_own = |path: &Path| own.iter().any(|dir| path.starts_with(dir) && !root.starts_with(dir));
     for entry in walk::below(&root).build().flatten() {
         cut = patience.cut();
         if cut.is_some() {
@@ -101,7 +103,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
         }
         let is_folder = entry.file_type().is_none_or(|kind| kind.is_dir());
         let Ok(below) = entry.path().strip_prefix(&root) else { continue };
-        if is_folder || !matcher.is_match(below) {
+        if is_folder || !matcher.is_match(below) || is_own(entry.path()) {
             continue;
         }
         let changed = entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -149,10 +151,13 @@ mod tests {
 
     #[test]
     fn patterns_find_files_newest_first() {
-        let bench = bench();
+        let mut bench = bench();
         std::fs::create_dir(bench.place.session_dir.parent().unwrap().parent().unwrap()).unwrap();
         std::fs::write(bench.place.own_dirs[0].join("out.rs"), "x").unwrap();
         std::os::unix::fs::symlink(&bench.place.own_dirs[0], bench.path("link")).unwrap();
+        // As where the working directory is the home directory.
+        bench.write("lisle/checkpoints/copy.rs", "x");
+        bench.place.own_dirs.push(bench.path("lisle"));
         for (input, text) in [
             (json!({"pattern": "*.rs"}), "src/deep/c.rs\nsrc/b.rs\na.rs\n"),
             (json!({"pattern": "./*.rs"}), "src/deep/c.rs\nsrc/b.rs\na.rs\n"),

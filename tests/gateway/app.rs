@@ -10,7 +10,7 @@ fn a_turn_outlives_the_screen_that_began_it() {
     let place =
         Place::new([paused("first part ", &gate, "rest"), Script::says("more")], "[gateway]\nstart = \"always\"\n");
     let mut pty = place.app(&[]);
-    pty.until("What is to be done?");
+    pty.until("Ask anything");
     pty.keys("hello\r");
     pty.until("first part");
     pty.signal(Signal::KILL);
@@ -30,7 +30,7 @@ fn quitting_only_detaches_and_says_so() {
     let place = Place::new([paused("first part ", &gate, "rest")], "");
     let _gateway = place.serve();
     let mut pty = place.app(&[]);
-    pty.until("What is to be done?");
+    pty.until("Ask anything");
     pty.keys("hello\r");
     pty.until("first part");
     pty.keys("/quit\r");
@@ -59,7 +59,7 @@ fn joined_again(signal: Signal) {
     let place = Place::new([Script::says("The first answer."), Script::says("The second answer.")], "");
     let mut gateway = place.serve();
     let pty = place.app(&[]);
-    pty.until("What is to be done?");
+    pty.until("Ask anything");
     pty.keys("hello\r");
     pty.until("The first answer.");
     // Text that still streams is not promised to outlive a killed engine.
@@ -82,7 +82,7 @@ fn without_a_screen_a_turn_of_its_own_goes_on_to_its_end() {
     let gate = Gate::new();
     let place = Place::new([paused("first part ", &gate, "rest")], "");
     let mut pty = place.app(&["--no-gateway"]);
-    pty.until("What is to be done?");
+    pty.until("Ask anything");
     pty.keys("hello\r");
     pty.until("first part");
     pty.signal(Signal::HUP);

@@ -77,7 +77,7 @@ fn a_session_that_the_gateway_has_open_is_changed_by_it() {
     let place = Place::new([paused("first part ", &gate, "rest")], "");
     let _gateway = place.serve();
     let pty = place.app(&[]);
-    pty.until("What is to be done?");
+    pty.until("Ask anything");
     pty.keys("hello\r");
     pty.until("first part");
     let status =

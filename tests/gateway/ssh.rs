@@ -54,7 +54,7 @@ fn sessions_of_another_machine_are_shown_and_a_cut_line_loses_nothing() {
     let near = Place::new([], "[machines.box]\nhost = \"me@box.test\"\ncommand = \"/opt/lisle\"\n");
     let ssh = Ssh::new(&leads(far.home.path()));
     let pty = Start::new(LISLE, near.home.path()).size(120, 30).env("PATH", &ssh.path()).args(["ssh", "box"]).go();
-    pty.until("What is to be done?");
+    pty.until("Ask anything");
     assert_eq!(ssh.called(), ["-T -- me@box.test /opt/lisle gateway stdio"]);
     pty.keys("hello\r");
     pty.until("one two three");

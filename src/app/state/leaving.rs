@@ -71,7 +71,7 @@ impl State {
             .into_iter()
             .filter_map(|meta| {
                 let state = match meta.attention() {
-                    Attention::NeedsYou(_) => "waits for you",
+                    Attention::NeedsYou(_) => "needs you",
                     Attention::Running => "goes on",
                     _ => return None,
                 };

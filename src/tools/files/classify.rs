@@ -173,6 +173,14 @@ pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
         || unmasked && (view(place, home().as_deref()).is_masked(path) || hidden::is_moved(path))
 }
 
+/// lisle's own folders, as a search leaves them out: the one that the working directory lies in is not among them. Blocks.
+pub(crate) fn left_out(place: &CallPlace) -> Vec<PathBuf> {
+    let (cwd, session) = (real(&place.cwd), real(&place.session_dir));
+    let workspace = session.ancestors().nth(2).filter(|dir| session.starts_with(dir.join("sessions")));
+    let all = place.own_dirs.iter().map(|dir| real(dir)).chain(workspace.map(Path::to_owned));
+    all.filter(|dir| !cwd.starts_with(dir)).collect()
+}
+
 fn is_secret_name(path: &Path, place: &CallPlace) -> bool {
     if paths::is_secret_file(path) {
         return true;
