@@ -51,7 +51,7 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
         Ok(listeners) => listeners,
         Err(why) => return failed(&why),
     };
-    let http = listeners.first().map(|listener| listener.shown());
+    let http: Vec<HttpShown> = listeners.iter().map(|listener| listener.shown()).collect();
     bootstrap.find_servers().await;
     let options = ServeOptions {
         workspaces: Arc::new(runtime::gateway::HomeWorkspaces::new(bootstrap)),
@@ -62,9 +62,7 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
     let ready = |owner: &Owner| {
         if loud {
             say(&format!("The gateway listens on {} (process {}).\n", owner.socket.display(), owner.pid));
-            if let Some(http) = &http {
-                say(&network_line(http));
-            }
+            say(&http.iter().map(network_line).collect::<String>());
         }
     };
     let end = match end() {
@@ -81,8 +79,10 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
 fn network(args: &ServeArgs) -> Vec<std::ffi::OsString> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: &std::ffi::OsStr| all.extend([name.into(), value.to_owned()]);
-    if let Some(listen) = args.listen {
-        add("--listen", listen.to_string().as_ref());
+    for (name, address) in [("--listen", args.listen), ("--share-listen", args.share_listen)] {
+        if let Some(address) = address {
+            add(name, address.to_string().as_ref());
+        }
     }
     for (name, file) in [("--tls-cert", &args.tls_cert), ("--tls-key", &args.tls_key)] {
         if let Some(file) = file {
@@ -99,12 +99,19 @@ fn network(args: &ServeArgs) -> Vec<std::ffi::OsString> {
 
 /// Ways in beside the socket.
 async fn listeners(args: &ServeArgs, files: &GatewayFiles) -> Result<Vec<Box<dyn Listener>>, String> {
-    let Some(listen) = args.listen else { return Ok(Vec::new()) };
+    let mut all: Vec<Box<dyn Listener>> = Vec::new();
     let tls = args.tls_cert.clone().zip(args.tls_key.clone()).map(|(cert, key)| TlsFiles { cert, key });
-    let options = HttpOptions { listen, tls, behind_proxy: args.behind_proxy, hosts: args.host.clone() };
-    // Nobody is let in before there is a token.
-    TokenFile::of(files).owner().map_err(|error| format!("the gateway's token cannot be written: {error}"))?;
-    Ok(vec![Box::new(HttpListener::bind(options, files).await?)])
+    for (listen, shares) in [(args.listen, false), (args.share_listen, true)] {
+        let Some(listen) = listen else { continue };
+        let (tls, hosts) = (tls.clone(), args.host.clone());
+        let options = HttpOptions { listen, tls, behind_proxy: args.behind_proxy, hosts, shares };
+        all.push(Box::new(HttpListener::bind(options, files).await?));
+    }
+    if args.listen.is_some() {
+        // Nobody is let in before there is a token.
+        TokenFile::of(files).owner().map_err(|error| format!("the gateway's token cannot be written: {error}"))?;
+    }
+    Ok(all)
 }
 
 fn network_line(http: &HttpShown) -> String {
@@ -113,7 +120,8 @@ fn network_line(http: &HttpShown) -> String {
         (false, true) => "unencrypted, behind a proxy",
         (false, false) => "unencrypted, this machine only",
     };
-    format!("It listens on {} ({how}).\n", clean_line(&http.url))
+    let what = if http.shares { "It serves shared pages on" } else { "It listens on" };
+    format!("{what} {} ({how}).\n", clean_line(&http.url))
 }
 
 /// Completes once the process is asked to end. A terminal that goes away asks for nothing.
@@ -132,7 +140,7 @@ fn end() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-fn failed(why: &str) -> Exit {
+pub(super) fn failed(why: &str) -> Exit {
     complain(&format!("lisle: {}.", why.trim_end_matches('.')));
     Exit::Failed
 }
@@ -188,6 +196,7 @@ pub(super) async fn run(bootstrap: &Bootstrap, command: GatewayCommand) -> Exit 
         }
         GatewayCommand::Stdio => return lead(&files).await,
         GatewayCommand::Token(args) => return token(&files, args),
+        GatewayCommand::Share(args) => return super::share::run(bootstrap, &files, &way, &args).await,
         GatewayCommand::Link => remote::call::<LinkMade>(&way, methods::LINK, &()).await.map(|made| {
             say(&format!("{}\n", clean_line(&made.url)));
             complain(&format!("It lets one browser in, once, within {} min.", made.seconds / 60));
@@ -213,7 +222,8 @@ fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
             Exit::Done
         })
     } else if let Some(name) = &args.revoke {
-        file.revoke(name).map(|found| if found { Exit::Done } else { failed(&format!("there is no token {}", clean_line(name))) })
+        file.revoke(name)
+            .map(|found| if found { Exit::Done } else { failed(&format!("there is no token {}", clean_line(name))) })
     } else if args.rotate {
         file.rotate(name).map(|token| token.as_deref().map_or_else(unknown, printed))
     } else if !args.scopes.is_empty() {
@@ -323,7 +333,7 @@ fn tell_status(status: &Status) -> Exit {
         elapsed(status.uptime_seconds),
         if status.stopping { ", ends once no turn runs" } else { "" },
         clean_line(&status.socket.display().to_string()),
-        status.http.as_ref().map(network_line).unwrap_or_default(),
+        status.http.iter().chain(&status.shares).map(network_line).collect::<String>(),
         if workspaces.is_empty() { String::new() } else { format!("workspaces:\n{workspaces}") },
         list("running", &status.running),
         list("waiting for you", &status.waiting),

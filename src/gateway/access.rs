@@ -42,7 +42,7 @@ pub(super) struct Grant {
 
 /// Reason why a client was not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum EntryRefusal {
     /// The token is wrong.
     Wrong,
     /// The token is wrong, and its address is locked out for this time.
@@ -56,7 +56,7 @@ struct Failures {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct AccessState {
     stamp: Option<FileStamp>,
     tokens: Vec<StoredToken>,
     failures: HashMap<IpAddr, Failures>,
@@ -64,11 +64,11 @@ struct State {
     browsers: VecDeque<(String, Instant)>,
 }
 
-/// Access of clients over the network.
+/// NetworkAccess of clients over the network.
 #[derive(Debug)]
-pub(super) struct Access {
+pub(super) struct NetworkAccess {
     file: TokenFile,
-    state: Mutex<State>,
+    state: Mutex<AccessState>,
 }
 
 /// Address that counts as one: of IPv6 a network of 64 bits, which one machine has to itself.
@@ -82,13 +82,13 @@ fn counted(address: IpAddr) -> IpAddr {
     }
 }
 
-impl Access {
+impl NetworkAccess {
     pub fn new(file: TokenFile) -> Self {
         Self { file, state: Mutex::default() }
     }
 
-    /// State with the tokens that the file has now.
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// AccessState with the tokens that the file has now.
+    fn state(&self) -> MutexGuard<'_, AccessState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = self.file.stamp();
         if state.stamp != stamp {
@@ -103,7 +103,7 @@ impl Access {
     }
 
     /// Lets the owner of a token in.
-    pub fn admit(&self, address: IpAddr, token: &str, now: Instant) -> Result<Grant, Refusal> {
+    pub fn admit(&self, address: IpAddr, token: &str, now: Instant) -> Result<Grant, EntryRefusal> {
         let shown = tokens::hash(token);
         let mut state = self.state();
         // All are compared, so that the time says nothing of which one was nearly right.
@@ -147,7 +147,7 @@ impl Access {
     }
 
     /// Opens a link: what the browser shows from now on.
-    pub fn open_link(&self, address: IpAddr, link: &str, now: Instant) -> Result<io::Result<String>, Refusal> {
+    pub fn open_link(&self, address: IpAddr, link: &str, now: Instant) -> Result<io::Result<String>, EntryRefusal> {
         let shown = tokens::hash(link);
         let mut state = self.state();
         let found = state.links.iter().position(|(known, until)| *known == shown && *until > now);
@@ -166,8 +166,8 @@ fn remember(all: &mut VecDeque<(String, Instant)>, new: (String, Instant)) {
     all.push_back(new);
 }
 
-impl State {
-    fn fail(&mut self, address: IpAddr, now: Instant) -> Refusal {
+impl AccessState {
+    fn fail(&mut self, address: IpAddr, now: Instant) -> EntryRefusal {
         let address = counted(address);
         if self.failures.len() >= ADDRESSES && !self.failures.contains_key(&address) {
             let oldest = self.failures.iter().min_by_key(|(_, one)| one.times.back().copied());
@@ -176,17 +176,17 @@ impl State {
         }
         let known = self.failures.entry(address).or_default();
         if let Some(left) = known.locked_until.and_then(|until| until.checked_duration_since(now)) {
-            return Refusal::LockedOut(left);
+            return EntryRefusal::LockedOut(left);
         }
         known.times.retain(|time| now.saturating_duration_since(*time) < WINDOW);
         known.times.push_back(now);
         if known.times.len() < FAILURES {
-            return Refusal::Wrong;
+            return EntryRefusal::Wrong;
         }
         tracing::warn!(%address, "an address is locked out of the gateway for {} s: {FAILURES} wrong tokens", LOCKED.as_secs());
         known.times.clear();
         known.locked_until = Some(now + LOCKED);
-        Refusal::LockedOut(LOCKED)
+        EntryRefusal::LockedOut(LOCKED)
     }
 }
 
@@ -195,9 +195,9 @@ mod tests {
     use super::*;
     use crate::gateway::home::GatewayFiles;
 
-    fn access(dir: &tempfile::TempDir) -> (Access, TokenFile) {
+    fn access(dir: &tempfile::TempDir) -> (NetworkAccess, TokenFile) {
         let file = TokenFile::of(&GatewayFiles::of(dir.path(), None));
-        (Access::new(file.clone()), file)
+        (NetworkAccess::new(file.clone()), file)
     }
 
     #[test]
@@ -206,14 +206,14 @@ mod tests {
         let (access, file) = access(&dir);
         let (token, here, now) = (file.owner().unwrap(), IpAddr::from([10, 0, 0, 1]), Instant::now());
         for n in 1..FAILURES {
-            assert_eq!(access.admit(here, "wrong", now), Err(Refusal::Wrong), "{n}");
+            assert_eq!(access.admit(here, "wrong", now), Err(EntryRefusal::Wrong), "{n}");
         }
-        assert_eq!(access.admit(here, "", now), Err(Refusal::LockedOut(LOCKED)));
+        assert_eq!(access.admit(here, "", now), Err(EntryRefusal::LockedOut(LOCKED)));
         assert_eq!(access.admit(here, &token, now).unwrap().name, tokens::OWNER);
-        assert_eq!(access.admit(IpAddr::from([10, 0, 0, 2]), "wrong", now), Err(Refusal::Wrong));
+        assert_eq!(access.admit(IpAddr::from([10, 0, 0, 2]), "wrong", now), Err(EntryRefusal::Wrong));
         let later = now + Duration::from_secs(200);
-        assert_eq!(access.admit(here, "wrong", later), Err(Refusal::LockedOut(Duration::from_secs(100))));
-        assert_eq!(access.admit(here, "wrong", now + LOCKED + Duration::from_secs(1)), Err(Refusal::Wrong));
+        assert_eq!(access.admit(here, "wrong", later), Err(EntryRefusal::LockedOut(Duration::from_secs(100))));
+        assert_eq!(access.admit(here, "wrong", now + LOCKED + Duration::from_secs(1)), Err(EntryRefusal::Wrong));
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         let now = Instant::now();
         for n in 0..40 {
             let at = now + Duration::from_secs(7 * n);
-            assert_eq!(access.admit(IpAddr::from([127, 0, 0, 1]), "wrong", at), Err(Refusal::Wrong), "{n}");
+            assert_eq!(access.admit(IpAddr::from([127, 0, 0, 1]), "wrong", at), Err(EntryRefusal::Wrong), "{n}");
         }
         for n in 0..u32::try_from(ADDRESSES).unwrap() + 10 {
             let _ = access.admit(IpAddr::from(n.to_be_bytes()), "wrong", now);
@@ -247,7 +247,7 @@ mod tests {
         let token = file.add("phone", [Scope::Write]).unwrap();
         assert!(access.admit(here, &token, now).is_ok());
         file.revoke("phone").unwrap();
-        assert_eq!(access.admit(here, &token, now), Err(Refusal::Wrong));
+        assert_eq!(access.admit(here, &token, now), Err(EntryRefusal::Wrong));
     }
 
     #[test]
@@ -257,13 +257,13 @@ mod tests {
         let (here, now) = (IpAddr::from([127, 0, 0, 1]), Instant::now());
         let link = access.new_link(now).unwrap();
         let cookie = access.open_link(here, &link, now).unwrap().unwrap();
-        assert_eq!(access.open_link(here, &link, now).map(|_| ()), Err(Refusal::Wrong));
+        assert_eq!(access.open_link(here, &link, now).map(|_| ()), Err(EntryRefusal::Wrong));
         let grant = access.admit_browser(&cookie, now).unwrap();
         assert!(access.is_valid(&grant) && grant.scopes.cover(Scope::Read) && !grant.scopes.cover(Scope::Write));
         assert_eq!(access.admit_browser(&cookie, now + BROWSER_LIVES), None);
         assert_eq!(access.admit_browser("", now), None);
         let late = access.new_link(now).unwrap();
-        assert_eq!(access.open_link(here, &late, now + LINK_LIVES).map(|_| ()), Err(Refusal::Wrong));
+        assert_eq!(access.open_link(here, &late, now + LINK_LIVES).map(|_| ()), Err(EntryRefusal::Wrong));
         for _ in 0..2 * MOST {
             access.new_link(now).unwrap();
         }

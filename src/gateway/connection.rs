@@ -1,6 +1,6 @@
 //! One connection to the gateway: the handshake, then requests in and replies and events out.
 
-use super::access::{Grant, LINK_LIVES, Refusal};
+use super::access::{EntryRefusal, Grant, LINK_LIVES};
 use super::client_state::ClientState;
 use super::frame::{self, ErrorCode, FrameError, LONGEST, LinkFrame, ReadError};
 use super::handshake::{self, CONNECT, Connect, Hello};
@@ -67,7 +67,12 @@ enum ConnectionEnd {
 }
 
 /// Serves one connection to its end.
-pub(super) async fn serve<R: FrameSource, W: FrameSink>(gateway: &Arc<Gateway>, door: Door, mut reader: R, mut write: W) {
+pub(super) async fn serve<R: FrameSource, W: FrameSink>(
+    gateway: &Arc<Gateway>,
+    door: Door,
+    mut reader: R,
+    mut write: W,
+) {
     let first = match tokio::time::timeout(HANDSHAKE, reader.frame()).await {
         Ok(first) => greet(gateway, &door, first).await,
         Err(_) => Err((None, invalid("Nothing came within 10 seconds: the first request is \"connect\"."))),
@@ -89,8 +94,13 @@ pub(super) async fn serve<R: FrameSource, W: FrameSink>(gateway: &Arc<Gateway>, 
     let (replies, waiting) = mpsc::channel(REPLIES);
     let writer =
         tokio::spawn(write_all((client.clone(), number), write, waiting, end.clone(), gateway.stop.subscribe()));
-    let mut connection =
-        ServedConnection { gateway, client: client.clone(), workspace: hello.workspace.clone(), rights: rights.clone(), replies };
+    let mut connection = ServedConnection {
+        gateway,
+        client: client.clone(),
+        workspace: hello.workspace.clone(),
+        rights: rights.clone(),
+        replies,
+    };
     let ended = tokio::select! {
         ended = connection.read(&mut reader) => ended,
         () = end.cancelled() => ConnectionEnd::Cut,
@@ -171,14 +181,15 @@ fn let_in(gateway: &Gateway, door: &Door, connect: Connect) -> Result<(Connect, 
 }
 
 /// Error for a client that was not let in.
-pub(super) fn refused(refusal: Refusal) -> FrameError {
+pub(super) fn refused(refusal: EntryRefusal) -> FrameError {
     match refusal {
-        Refusal::Wrong => {
+        EntryRefusal::Wrong => {
             let text = "The token is missing or wrong: \"lisle gateway token\" shows the owner's.";
             FrameError::new(ErrorCode::Unauthorized, text)
         }
-        Refusal::LockedOut(left) => {
-            let text = format!("Too many wrong tokens came from this address: it is locked out for {} s.", left.as_secs());
+        EntryRefusal::LockedOut(left) => {
+            let text =
+                format!("Too many wrong tokens came from this address: it is locked out for {} s.", left.as_secs());
             let wait = u64::try_from(left.as_millis()).ok();
             FrameError { retryable: true, retry_after_ms: wait, ..FrameError::new(ErrorCode::LockedOut, text) }
         }
@@ -384,7 +395,8 @@ impl ServedConnection<'_> {
         let named = workspace.or_else(|| self.workspace.clone());
         let Some(named) = named else { return Err(invalid("The command names no workspace.")) };
         if self.rights.grant.is_some()
-            && let Command::Session { command: SessionCommand::Answer { answer: UserAnswer::Key(_), .. }, .. } = &command
+            && let Command::Session { command: SessionCommand::Answer { answer: UserAnswer::Key(_), .. }, .. } =
+                &command
         {
             return Err(forbidden("A key is typed on the machine itself or over ssh, and not over the network."));
         }

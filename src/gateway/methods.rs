@@ -116,6 +116,9 @@ pub struct Status {
     /// It listens on the network as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<HttpShown>,
+    /// It serves shared pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<HttpShown>,
 }
 
 /// Way in over the network.
@@ -128,6 +131,9 @@ pub struct HttpShown {
     pub tls: bool,
     /// A proxy in front of it does that.
     pub behind_proxy: bool,
+    /// Shared pages alone are served there.
+    #[serde(default)]
+    pub shares: bool,
 }
 
 /// Answer to [`LINK`].

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `frame`, `handshake`, [`methods`] | what both sides say: lines of JSON, the first request, the others |
 //! | [`home`] | who has a home: lock, socket, secret |
-//! | [`tokens`], `access`, [`http`] | clients over the network: who is let in, HTTP and WebSocket |
+//! | [`tokens`], `access`, [`shares`], [`http`] | clients over the network: who is let in, pages for everybody, HTTP and WebSocket |
 //! | [`server`], `connection`, `transport`, `client_state`, `client_queue` | the gateway process, one connection, what is kept of a client |
 //! | [`remote`], [`dial`], [`ssh`] | a client's end: a link like that of an engine in the same process, over a line that may break |
 //! | [`start`], [`stdio`] | a gateway in the background; the far end of a line through ssh |
@@ -24,6 +24,7 @@ pub mod http;
 pub mod methods;
 pub mod remote;
 pub mod server;
+pub mod shares;
 pub mod ssh;
 pub mod start;
 pub mod stdio;

@@ -2,7 +2,7 @@
 //!
 //! What one connection says is left to [`super::connection`].
 
-use super::access::Access;
+use super::access::NetworkAccess;
 use super::client_state::ClientState;
 use super::connection::{self, Door};
 use super::frame::{FrameReader, LONGEST_FIRST};
@@ -85,9 +85,10 @@ pub struct Gateway {
     pub(super) secret: String,
     pub(super) owner: home::Owner,
     /// Clients over the network.
-    pub(super) access: Access,
-    /// The first of the further ways in.
+    pub(super) access: NetworkAccess,
+    /// Way in over the network, and for readers of shared pages.
     pub(super) http: Option<HttpShown>,
+    shares: Option<HttpShown>,
     began: Instant,
     workspaces: Arc<dyn WorkspaceOpener>,
     engines: tokio::sync::Mutex<HashMap<PathBuf, Engine>>,
@@ -243,6 +244,7 @@ impl Gateway {
             waiting: of(|activity| matches!(activity, Activity::NeedsYou(_))),
             stopping: *self.stop.borrow() != StopTime::No,
             http: self.http.clone(),
+            shares: self.shares.clone(),
         }
     }
 
@@ -358,12 +360,14 @@ pub async fn serve(
     })?;
     let (stop, mut stopped) = watch::channel(StopTime::No);
     let ServeOptions { workspaces, idle_exit, listeners } = options;
+    let shown = |shares| listeners.iter().map(|one| one.shown()).find(|shown| shown.shares == shares);
     let gateway = Arc::new(Gateway {
         instance,
         secret: owned.secret().to_owned(),
         owner: owned.owner().clone(),
-        access: Access::new(TokenFile::of(owned.files())),
-        http: listeners.first().map(|listener| listener.shown()),
+        access: NetworkAccess::new(TokenFile::of(owned.files())),
+        http: shown(false),
+        shares: shown(true),
         began: Instant::now(),
         workspaces,
         engines: tokio::sync::Mutex::default(),

@@ -456,7 +456,7 @@ fn a_held_command_has_no_token() {
 #[test]
 fn examples_of_the_page_are_what_is_sent_and_answered() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/gateway.md")).unwrap();
-    let block = text.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let block = text.split("```ndjson\n").nth(1).unwrap().split("```").next().unwrap();
     let all: Vec<Value> = block.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let place = Place::new(["One.", "Two."].map(Script::says), "");
     let web = Web::serve(&place, &[]);
@@ -469,4 +469,43 @@ fn examples_of_the_page_are_what_is_sent_and_answered() {
         assert_ne!(error.code, lisle::gateway::frame::ErrorCode::Other, "{example}");
     }
     assert_eq!(web.get(&path.replace(&id, "nosuch"), &token).json(), all[3]);
+}
+
+#[test]
+fn shared_pages_are_read_by_everybody_until_they_are_revoked() {
+    let place = Place::new([Script::says("**bold**\n\n<script>alert(1)</script>")], "");
+    let web = Web::serve(&place, &["--share-listen", "127.0.0.1:0"]);
+    let id = web.session(&place);
+    let share = |more: &[&str]| {
+        let done = place.lisle(&[&["gateway", "share", &id], more].concat());
+        assert!(done.status.success(), "{}", err(&done));
+        out(&done).trim().to_owned()
+    };
+    let url = share(&[]);
+    let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let path = format!("/{path}");
+    let pages = Web { address: address.to_owned(), ..web };
+    let page = pages.ask("GET", &path, &[], "");
+    assert!(page.status == 200 && page.body.contains("<strong>bold</strong>"), "{}", page.body);
+    assert!(!page.body.contains("<script"), "{}", page.body);
+    let policy = header(&page.head, "content-security-policy").unwrap();
+    assert!(
+        policy.contains("default-src 'none'") && policy.contains("sandbox") && !policy.contains("script"),
+        "{policy}"
+    );
+    assert_eq!(header(&page.head, "x-robots-tag"), Some("noindex, nofollow"));
+    for other in ["/", "/v1/workspaces", "/s/", "/s/..%2fcredentials", &path.replace('/', "//"), &format!("{path}0")] {
+        assert_eq!(pages.ask("GET", other, &[], "").status, 404, "{other}");
+    }
+    let short = share(&["--expires", "1s"]);
+    let short = short.strip_prefix(&format!("http://{address}")).unwrap();
+    crate::place::until("it expired", || pages.ask("GET", short, &[], "").status == 410);
+    let listed = out(&place.lisle(&["gateway", "share", "--list"]));
+    assert_eq!(listed.lines().filter(|line| line.contains(&id)).count(), 2, "{listed}");
+    let name = path.strip_prefix("/s/").unwrap();
+    assert!(place.lisle(&["gateway", "share", "--revoke", name]).status.success());
+    assert_eq!(place.lisle(&["gateway", "share", "--revoke", name]).status.code(), Some(1));
+    assert_eq!(pages.ask("GET", &path, &[], "").status, 404);
+    let log = std::fs::read_to_string(place.lisle_home().join("state/gateway/shared.log")).unwrap();
+    assert!(log.contains("/s/") && !log.contains(name), "{log}");
 }

@@ -4,8 +4,8 @@ use crate::domain::export::Format;
 use crate::domain::inbox::TrashId;
 use crate::domain::property::ValueType;
 use crate::domain::spending::UsageBy;
-use crate::protocol::Scope;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
+use crate::protocol::Scope;
 
 pub(super) fn format(text: &str) -> Result<Format, String> {
     Format::parse(text).ok_or_else(|| "it is md, html, json or text".to_owned())

@@ -49,10 +49,15 @@ impl Asking {
         Ok(Self { link: engine.connect(info), last: 0 })
     }
 
+    /// Number for the next request.
+    pub fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
     /// Has a command done. Returns the events that answer it.
     pub async fn ask(&mut self, command: Command, message: Option<MessageId>) -> Result<Vec<Arc<Stamped>>, Problem> {
-        self.last += 1;
-        let id = self.last;
+        let id = self.number();
         self.link.requests.forward(ClientRequest { id, message, command }).await.map_err(|_| ended())?;
         let answers = async {
             let mut events = Vec::new();

@@ -27,8 +27,6 @@ use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 const ROWS: usize = 50;
 /// Time for the engine to begin.
 const BEGINS: Duration = Duration::from_secs(30);
-/// Number of the request that opens the session: those before it found out that there is one.
-const OPENS: u64 = u64::MAX;
 /// A comment is sent after this time without events, so that a line that broke is noticed.
 const QUIET: Duration = Duration::from_secs(15);
 /// Time between looks if the token still counts.
@@ -64,7 +62,8 @@ pub(super) async fn stream(
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (first, sent) = (VecDeque::new(), Instant::now());
-    let mut stream = EventStream { guarding, caller, grant, asking, session, instance, first, look, sent, ended: false };
+    let mut stream =
+        EventStream { guarding, caller, grant, asking, session, instance, first, look, sent, ended: false };
     timeout(BEGINS, stream.open(last_seen(&headers))).await.map_err(slow)??;
     let body = futures_util::stream::unfold(stream, |mut stream| async move {
         let part = stream.next().await?;
@@ -104,7 +103,8 @@ impl EventStream {
         };
         let command = Command::Session { id: self.session.clone(), command };
         let ended = || Problem::unavailable("The engine of this workspace has ended.");
-        let request = ClientRequest::new(OPENS, command);
+        let opens = self.asking.number();
+        let request = ClientRequest::new(opens, command);
         self.asking.link.requests.forward(request).await.map_err(|_| ended())?;
         loop {
             match self.asking.link.events.recv().await.ok_or_else(ended)? {
@@ -112,7 +112,7 @@ impl EventStream {
                     let part = self.part(&stamped);
                     self.first.extend(part);
                 }
-                ToClient::Reply(reply) if reply.id == OPENS => {
+                ToClient::Reply(reply) if reply.id == opens => {
                     return reply.error.map_or(Ok(()), |error| Err((*error).into()));
                 }
                 ToClient::Reply(_) => {}

@@ -4,7 +4,8 @@
 //! point here. Addresses cannot be pointed elsewhere, so they are taken as hosts without being named.
 
 use super::access_log::{AccessLog, LogLine};
-use super::listen::{HttpOptions, Peer};
+use super::html;
+use super::options::{HttpOptions, Peer};
 use super::problem::Problem;
 use crate::gateway::access::Grant;
 use crate::gateway::home::GatewayFiles;
@@ -17,6 +18,9 @@ use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Path of the WebSocket.
+pub(super) const SOCKET_PATH: &str = "/v1/socket";
 
 /// Cookie of a browser that opened a link.
 pub(super) const COOKIE: &str = "lisle_browser";
@@ -60,7 +64,7 @@ impl Caller {
         match &self.grant {
             Some(grant) if grant.scopes.cover(scope) => Ok(grant),
             Some(_) => Err(Problem::forbidden(format!("This needs a token with the scope {}.", scope.name()))),
-            None => Err(Problem::refused(crate::gateway::access::Refusal::Wrong)),
+            None => Err(Problem::refused(crate::gateway::access::EntryRefusal::Wrong)),
         }
     }
 }
@@ -70,13 +74,6 @@ impl Guarding {
         let log = AccessLog::new(files.folder().join("http.log"));
         let (behind_proxy, hosts) = (options.behind_proxy, options.hosts.clone());
         Self { gateway, secure: tls || behind_proxy, behind_proxy, hosts, log }
-    }
-
-    /// Address of the client. A proxy adds the one it saw behind those that the client wrote itself.
-    fn address(&self, peer: &Peer, headers: &HeaderMap) -> IpAddr {
-        let named = self.behind_proxy.then(|| headers.get_all("x-forwarded-for").iter().next_back()).flatten();
-        let named = named.and_then(|value| value.to_str().ok()).and_then(|text| text.rsplit(',').next());
-        named.and_then(|text| text.trim().parse().ok()).unwrap_or(peer.address)
     }
 
     fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
@@ -135,14 +132,14 @@ fn is_expected(host: &str, names: &[String]) -> bool {
 /// The cookie of a browser that opened a link.
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    all.flat_map(|value| value.split(';')).filter_map(|one| one.trim().split_once('=')).find_map(|(name, value)| {
-        (name == COOKIE).then_some(value)
-    })
+    all.flat_map(|value| value.split(';'))
+        .filter_map(|one| one.trim().split_once('='))
+        .find_map(|(name, value)| (name == COOKIE).then_some(value))
 }
 
 /// Paths for which nobody needs to be known yet.
 fn is_open(path: &str) -> bool {
-    path == "/healthz" || path == super::socket::PATH || path.starts_with("/link/")
+    path == "/healthz" || path == SOCKET_PATH || path.starts_with("/link/")
 }
 
 /// Path as the log has it: a link lets somebody in.
@@ -159,13 +156,13 @@ pub(super) async fn guard(State(guarding): State<Arc<Guarding>>, mut request: Re
     let Some(peer) = request.extensions().get::<Peer>().cloned() else {
         return Problem::unavailable("The connection is not known.").into_response();
     };
-    let address = guarding.address(&peer, request.headers());
+    let address = peer.client(request.headers(), guarding.behind_proxy);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let known = guarding
         .check_host(request.headers())
         .and_then(|()| guarding.grant(address, &method, request.headers()))
         .and_then(|grant| match grant {
-            None if !is_open(&path) => Err(Problem::refused(crate::gateway::access::Refusal::Wrong)),
+            None if !is_open(&path) => Err(Problem::refused(crate::gateway::access::EntryRefusal::Wrong)),
             grant => Ok(grant),
         });
     let mut token = None;
@@ -175,7 +172,7 @@ pub(super) async fn guard(State(guarding): State<Arc<Guarding>>, mut request: Re
             request.extensions_mut().insert(Caller { address, grant, peer });
             next.run(request).await
         }
-        Err(problem) if path == "/" => super::page::without_link(&problem),
+        Err(problem) if path == "/" => html::without_link(&problem),
         Err(problem) => problem.into_response(),
     };
     for (name, value) in HEADERS {

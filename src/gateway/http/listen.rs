@@ -1,8 +1,9 @@
 //! Socket on the network: TLS, and bounds for connections before they have said anything.
 
 use super::guard::Guarding;
-use super::routes;
+use super::options::{HttpOptions, Peer, TlsFiles};
 use super::stall::StallGuard;
+use super::{routes, shared};
 use crate::gateway::home::GatewayFiles;
 use crate::gateway::methods::HttpShown;
 use crate::gateway::server::{Gateway, Listener};
@@ -12,13 +13,11 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
@@ -39,45 +38,6 @@ const HEADER_BYTES: usize = 16 << 10;
 const HEADER_COUNT: usize = 64;
 /// Pause after a connection that could not be accepted.
 const WITHOUT_DESCRIPTORS: Duration = Duration::from_millis(100);
-
-/// Certificate and key, as files in PEM.
-#[derive(Clone, Debug)]
-pub struct TlsFiles {
-    /// Certificates, the server's own first.
-    pub cert: PathBuf,
-    /// Private key.
-    pub key: PathBuf,
-}
-
-/// Where and how the gateway listens.
-#[derive(Clone, Debug)]
-pub struct HttpOptions {
-    /// Address and port; port 0 is one that is free.
-    pub listen: SocketAddr,
-    /// Encrypt with these.
-    pub tls: Option<TlsFiles>,
-    /// A proxy in front encrypts and says who asks.
-    pub behind_proxy: bool,
-    /// Names that it is reached by, beside addresses and localhost.
-    pub hosts: Vec<String>,
-}
-
-impl HttpOptions {
-    /// Says what is missing.
-    ///
-    /// # Errors
-    /// A sentence without its end.
-    fn check(&self) -> Result<(), String> {
-        if !self.listen.ip().is_loopback() && self.tls.is_none() && !self.behind_proxy {
-            return Err(format!(
-                "{} can be reached from other machines, and tokens would go there unencrypted: give --tls-cert and \
-                 --tls-key, or --behind-proxy if a proxy encrypts",
-                self.listen
-            ));
-        }
-        Ok(())
-    }
-}
 
 /// A socket on the network that is bound.
 pub struct HttpListener {
@@ -123,7 +83,7 @@ impl HttpListener {
                 turn_away(&stream, self.tls.is_some());
                 continue;
             };
-            let peer = Peer { address: address.ip(), place: Arc::new(place) };
+            let peer = Peer::new(address.ip(), place);
             tokio::spawn(serve_one(stream, self.tls.clone(), app.clone(), peer));
         }
     }
@@ -131,21 +91,18 @@ impl HttpListener {
 
 impl Listener for HttpListener {
     fn shown(&self) -> HttpShown {
-        HttpShown { url: self.url.clone(), tls: self.tls.is_some(), behind_proxy: self.options.behind_proxy }
+        let HttpOptions { behind_proxy, shares, .. } = self.options;
+        HttpShown { url: self.url.clone(), tls: self.tls.is_some(), behind_proxy, shares }
     }
 
     fn start(self: Box<Self>, gateway: Arc<Gateway>) {
-        let guarding = Guarding::new(gateway, &self.options, self.tls.is_some(), &self.files);
-        tokio::spawn(self.accept(routes::app(Arc::new(guarding))));
+        let app = if self.options.shares {
+            shared::app(&self.options, &self.files)
+        } else {
+            routes::app(Arc::new(Guarding::new(gateway, &self.options, self.tls.is_some(), &self.files)))
+        };
+        tokio::spawn(self.accept(app));
     }
-}
-
-/// Other end of a connection, for whoever answers its requests.
-#[derive(Clone)]
-pub(super) struct Peer {
-    pub address: IpAddr,
-    /// Held as long as the connection lives, also as a WebSocket.
-    pub place: Arc<OwnedSemaphorePermit>,
 }
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, String> {
@@ -197,28 +154,5 @@ async fn speak<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S, ap
         .with_upgrades();
     if let Err(error) = connection.await {
         tracing::debug!(%error, "a connection over the network ended badly");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_machine_reaches_it_encrypted_or_not_at_all() {
-        let tls = TlsFiles { cert: "c".into(), key: "k".into() };
-        for (listen, tls, behind_proxy, fits) in [
-            ("127.0.0.1:0", None, false, true),
-            ("127.9.9.9:1", None, false, true),
-            ("[::1]:0", None, false, true),
-            ("0.0.0.0:0", None, false, false),
-            ("[::]:0", None, false, false),
-            ("192.168.1.2:80", None, false, false),
-            ("192.168.1.2:80", None, true, true),
-            ("0.0.0.0:0", Some(tls), false, true),
-        ] {
-            let options = HttpOptions { listen: listen.parse().unwrap(), tls, behind_proxy, hosts: Vec::new() };
-            assert_eq!(options.check().is_ok(), fits, "{listen}");
-        }
     }
 }

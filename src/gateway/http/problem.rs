@@ -1,6 +1,6 @@
 //! Errors of HTTP, as JSON: `{"error":{"code","message","retryable","retryAfterMs"}}`.
 
-use crate::gateway::access::Refusal;
+use crate::gateway::access::EntryRefusal;
 use crate::gateway::connection;
 use crate::gateway::frame::{ErrorCode, FrameError};
 use crate::protocol::{self, CommandError};
@@ -42,10 +42,10 @@ impl Problem {
     }
 
     /// Error of a client that was not let in.
-    pub fn refused(refusal: Refusal) -> Self {
+    pub fn refused(refusal: EntryRefusal) -> Self {
         let status = match refusal {
-            Refusal::Wrong => StatusCode::UNAUTHORIZED,
-            Refusal::LockedOut(_) => StatusCode::TOO_MANY_REQUESTS,
+            EntryRefusal::Wrong => StatusCode::UNAUTHORIZED,
+            EntryRefusal::LockedOut(_) => StatusCode::TOO_MANY_REQUESTS,
         };
         Self { status, error: connection::refused(refusal) }
     }

@@ -15,7 +15,7 @@ pub(super) fn app(guarding: Arc<Guarding>) -> Router {
     const SESSIONS: &str = "/v1/workspaces/{workspace}/sessions";
     Router::new()
         .route("/healthz", get(healthz))
-        .route(socket::PATH, get(socket::upgrade))
+        .route(guard::SOCKET_PATH, get(socket::upgrade))
         .route("/v1/workspaces", get(rest::workspaces))
         .route(SESSIONS, get(rest::sessions))
         .route(&format!("{SESSIONS}/{{session}}/messages"), get(rest::messages).post(rest::send))

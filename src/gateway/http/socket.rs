@@ -10,13 +10,10 @@ use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
-use futures_util::stream::{SplitSink, SplitStream, StreamExt};
 use futures_util::SinkExt;
+use futures_util::stream::{SplitSink, SplitStream, StreamExt};
 use std::io;
 use std::sync::Arc;
-
-/// Path of the WebSocket.
-pub(super) const PATH: &str = "/v1/socket";
 
 /// Bytes of a message at most.
 const LONGEST_MESSAGE: usize = 1 << 20;
@@ -33,19 +30,20 @@ pub(super) async fn upgrade(
         // Its place among the connections is held to the end.
         let Caller { address, grant, peer } = caller;
         let (sink, source) = socket.split();
-        let (source, sink) = (Source { socket: source, longest: LONGEST_FIRST, greeted: false }, Sink(sink));
+        let (source, sink) =
+            (SocketSource { socket: source, longest: LONGEST_FIRST, greeted: false }, SocketSink(sink));
         connection::serve(&guarding.gateway, Door::Network { address, grant }, source, sink).await;
         drop(peer);
     }))
 }
 
-struct Source {
+struct SocketSource {
     socket: SplitStream<WebSocket>,
     longest: usize,
     greeted: bool,
 }
 
-impl FrameSource for Source {
+impl FrameSource for SocketSource {
     async fn frame(&mut self) -> Result<Option<LinkFrame>, ReadError> {
         loop {
             let message = match self.socket.next().await {
@@ -78,9 +76,9 @@ impl FrameSource for Source {
     }
 }
 
-struct Sink(SplitSink<WebSocket, Message>);
+struct SocketSink(SplitSink<WebSocket, Message>);
 
-impl FrameSink for Sink {
+impl FrameSink for SocketSink {
     async fn send(&mut self, lines: &[u8]) -> io::Result<()> {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let text = std::str::from_utf8(line).map_err(io::Error::other)?;
