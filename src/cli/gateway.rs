@@ -1,14 +1,16 @@
 //! `lisle serve`, `lisle gateway …` and `lisle ssh`: the gateway process, and what is asked of one.
 
-use super::args::{CallArgs, GatewayCommand, RestartArgs, ServeArgs};
+use super::args::{CallArgs, GatewayCommand, RestartArgs, ServeArgs, TokenArgs};
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
 use crate::domain::sanitise::clean_line;
 use crate::gateway::dial::{DialError, GatewayRoute};
 use crate::gateway::home::{GatewayFiles, HomeOwnership, Owner};
-use crate::gateway::methods::{self, ClientShown, DetachParams, SessionShown, Status, StopParams};
+use crate::gateway::http::{HttpListener, HttpOptions, TlsFiles};
+use crate::gateway::methods::{self, ClientShown, DetachParams, HttpShown, LinkMade, SessionShown, Status, StopParams};
 use crate::gateway::remote::{self, CallError};
-use crate::gateway::server::{self, ServeOptions};
+use crate::gateway::server::{self, Listener, ServeOptions};
+use crate::gateway::tokens::{self, TokenFile};
 use crate::gateway::{start, stdio};
 use crate::runtime;
 use crate::runtime::setup::Bootstrap;
@@ -30,7 +32,7 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
     }
     let files = runtime::gateway::files(&bootstrap.paths);
     if args.background {
-        return match start::in_background(&files, args.idle_exit).await {
+        return match start::in_background(&files, args.idle_exit, &network(&args)).await {
             Ok(owner) => {
                 say(&format!("The gateway listens (process {}).\n", owner.pid));
                 Exit::Done
@@ -45,15 +47,22 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
         Ok(owned) => owned,
         Err(error) => return failed(&error.to_string()),
     };
+    let listeners = match listeners(&args, &files).await {
+        Ok(listeners) => listeners,
+        Err(why) => return failed(&why),
+    };
+    let http: Vec<HttpShown> = listeners.iter().map(|listener| listener.shown()).collect();
     bootstrap.find_servers().await;
     let options = ServeOptions {
         workspaces: Arc::new(runtime::gateway::HomeWorkspaces::new(bootstrap)),
         idle_exit: args.idle_exit,
+        listeners,
     };
     let loud = !args.in_background;
     let ready = |owner: &Owner| {
         if loud {
             say(&format!("The gateway listens on {} (process {}).\n", owner.socket.display(), owner.pid));
+            say(&http.iter().map(network_line).collect::<String>());
         }
     };
     let end = match end() {
@@ -64,6 +73,55 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
         Ok(()) => Exit::Done,
         Err(error) => failed(&error.to_string()),
     }
+}
+
+/// Arguments for a gateway in the background that listens on the network as this one would.
+fn network(args: &ServeArgs) -> Vec<std::ffi::OsString> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, value: &std::ffi::OsStr| all.extend([name.into(), value.to_owned()]);
+    for (name, address) in [("--listen", args.listen), ("--share-listen", args.share_listen)] {
+        if let Some(address) = address {
+            add(name, address.to_string().as_ref());
+        }
+    }
+    for (name, file) in [("--tls-cert", &args.tls_cert), ("--tls-key", &args.tls_key)] {
+        if let Some(file) = file {
+            // It works in another directory.
+            add(name, std::path::absolute(file).unwrap_or_else(|_| file.clone()).as_os_str());
+        }
+    }
+    args.host.iter().for_each(|host| add("--host", host.as_ref()));
+    if args.behind_proxy {
+        all.push("--behind-proxy".into());
+    }
+    all
+}
+
+/// Ways in beside the socket.
+async fn listeners(args: &ServeArgs, files: &GatewayFiles) -> Result<Vec<Box<dyn Listener>>, String> {
+    let mut all: Vec<Box<dyn Listener>> = Vec::new();
+    let tls = args.tls_cert.clone().zip(args.tls_key.clone()).map(|(cert, key)| TlsFiles { cert, key });
+    for (listen, shares) in [(args.listen, false), (args.share_listen, true)] {
+        let Some(listen) = listen else { continue };
+        let (tls, hosts) = (tls.clone(), args.host.clone());
+        let options = HttpOptions { listen, tls, behind_proxy: args.behind_proxy, hosts, shares };
+        all.push(Box::new(HttpListener::bind(options, files).await?));
+    }
+    if args.listen.is_some() {
+        // Nobody is let in before there is a token.
+        TokenFile::of(files).owner().map_err(|error| format!("the gateway's token cannot be written: {error}"))?;
+    }
+    Ok(all)
+}
+
+fn network_line(http: &HttpShown) -> String {
+    let how = match (http.tls, http.behind_proxy) {
+        (true, _) => "TLS",
+        (false, true) => "unencrypted, behind a proxy",
+        (false, false) => "unencrypted, this machine only",
+    };
+    let what = if http.shares { "It serves shared pages on" } else { "It listens on" };
+    format!("{what} {} ({how}).\n", clean_line(&http.url))
 }
 
 /// Completes once the process is asked to end. A terminal that goes away asks for nothing.
@@ -82,7 +140,7 @@ fn end() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-fn failed(why: &str) -> Exit {
+pub(super) fn failed(why: &str) -> Exit {
     complain(&format!("lisle: {}.", why.trim_end_matches('.')));
     Exit::Failed
 }
@@ -137,8 +195,45 @@ pub(super) async fn run(bootstrap: &Bootstrap, command: GatewayCommand) -> Exit 
             remote::call::<()>(&way, methods::DETACH, &params).await.map(|()| Exit::Done)
         }
         GatewayCommand::Stdio => return lead(&files).await,
+        GatewayCommand::Token(args) => return token(&files, args),
+        GatewayCommand::Share(args) => return super::share::run(bootstrap, &files, &way, &args).await,
+        GatewayCommand::Link => remote::call::<LinkMade>(&way, methods::LINK, &()).await.map(|made| {
+            say(&format!("{}\n", clean_line(&made.url)));
+            complain(&format!("It lets one browser in, once, within {} min.", made.seconds / 60));
+            Exit::Done
+        }),
     };
     done.unwrap_or_else(|error| not_called(&error))
+}
+
+/// `lisle gateway token`
+fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
+    let file = TokenFile::of(files);
+    let name = args.name.as_deref().unwrap_or(tokens::OWNER);
+    let printed = |token: &str| {
+        say(&format!("{token}\n"));
+        Exit::Done
+    };
+    let unknown = || failed(&format!("there is no token {}: --list shows those that there are", clean_line(name)));
+    let done = if args.list {
+        file.list().map(|all| {
+            let scopes = |one: &tokens::TokenShown| one.scopes.names().join(",");
+            say(&all.iter().map(|one| format!("{}  {}\n", clean_line(&one.name), scopes(one))).collect::<String>());
+            Exit::Done
+        })
+    } else if let Some(name) = &args.revoke {
+        file.revoke(name)
+            .map(|found| if found { Exit::Done } else { failed(&format!("there is no token {}", clean_line(name))) })
+    } else if args.rotate {
+        file.rotate(name).map(|token| token.as_deref().map_or_else(unknown, printed))
+    } else if !args.scopes.is_empty() {
+        file.add(name, args.scopes).map(|token| printed(&token))
+    } else if name == tokens::OWNER {
+        file.owner().map(|token| printed(&token))
+    } else {
+        return usage("a token of its own has --scopes; it is shown once, and --rotate makes a new one");
+    };
+    done.unwrap_or_else(|error| failed(&format!("the file of the gateway's tokens cannot be used: {error}")))
 }
 
 fn not_called(error: &CallError) -> Exit {
@@ -196,7 +291,7 @@ async fn restart(files: &GatewayFiles, way: &GatewayRoute, args: &RestartArgs) -
         Exit::Done => {}
         failed => return failed,
     }
-    match start::in_background(files, None).await {
+    match start::in_background(files, None, &[]).await {
         Ok(owner) => {
             say(&format!("The gateway listens (process {}).\n", owner.pid));
             Exit::Done
@@ -212,7 +307,7 @@ fn turns(number: usize) -> String {
 /// `lisle gateway stdio`
 async fn lead(files: &GatewayFiles) -> Exit {
     let idle = Some(runtime::gateway::IDLE_EXIT);
-    let way = start::in_background(files, idle).await.map(|_| GatewayRoute::Socket(files.clone()));
+    let way = start::in_background(files, idle, &[]).await.map(|_| GatewayRoute::Socket(files.clone()));
     match stdio::lead(tokio::io::stdin(), tokio::io::stdout(), way).await {
         Ok(()) => Exit::Done,
         Err(error) => failed(&format!("the line failed: {error}")),
@@ -231,13 +326,14 @@ fn tell_status(status: &Status) -> Exit {
     let workspaces: String =
         status.workspaces.iter().map(|path| format!("  {}\n", clean_line(&path.display().to_string()))).collect();
     say(&format!(
-        "lisle {} on {}, process {}, for {}, {clients}{}\nsocket: {}\n{}{}{}",
+        "lisle {} on {}, process {}, for {}, {clients}{}\nsocket: {}\n{}{}{}{}",
         clean_line(&status.version),
         clean_line(&status.host),
         status.pid,
         elapsed(status.uptime_seconds),
         if status.stopping { ", ends once no turn runs" } else { "" },
         clean_line(&status.socket.display().to_string()),
+        status.http.iter().chain(&status.shares).map(network_line).collect::<String>(),
         if workspaces.is_empty() { String::new() } else { format!("workspaces:\n{workspaces}") },
         list("running", &status.running),
         list("waiting for you", &status.waiting),

@@ -16,6 +16,7 @@ mod permissions;
 mod prompt;
 mod search;
 mod sessions;
+mod share;
 mod usage;
 
 use crate::runtime;

@@ -21,6 +21,8 @@ pub(super) struct ClientState {
     pub cwd: Option<PathBuf>,
     /// Nobody can be asked.
     headless: bool,
+    /// Commands that it may send.
+    scopes: Scopes,
     /// Reason why it was forgotten.
     cut: Mutex<Option<String>>,
     queue: Mutex<ClientQueue>,
@@ -52,13 +54,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ClientState {
-    pub fn new(connect: &Connect, taken: u64) -> Self {
+    pub fn new(connect: &Connect, scopes: Scopes, taken: u64) -> Self {
         let line =
             ClientLine { number: 0, end: CancellationToken::new(), connected: false, since: Instant::now(), taken };
         Self {
             name: connect.client.clone(),
             cwd: connect.cwd.clone(),
             headless: connect.headless,
+            scopes,
             cut: Mutex::default(),
             queue: Mutex::default(),
             filled: Notify::new(),
@@ -134,9 +137,9 @@ impl ClientState {
         let mut links = lock(&self.links);
         if !links.contains_key(&workspace) {
             let name = &self.name.name;
-            let mut info = ClientInfo::remote(name, Scopes::all());
+            let mut info = ClientInfo::remote(name, self.scopes.clone());
             if self.headless {
-                info = ClientInfo { limits: info.limits, ..ClientInfo::headless(name) };
+                info = ClientInfo { limits: info.limits, scopes: info.scopes, ..ClientInfo::headless(name) };
             }
             let Link { requests, events } = engine.connect(info);
             links.insert(workspace.clone(), requests);

@@ -81,6 +81,16 @@ pub enum ErrorCode {
     ProtocolMismatch,
     /// It cannot be done now or here.
     Unavailable,
+    /// The token does not cover it.
+    Forbidden,
+    /// There is no such workspace, session or page.
+    NotFound,
+    /// There was one, and there is no longer.
+    Gone,
+    /// Too many wrong tokens came from this address: `retryAfterMs` says for how long.
+    LockedOut,
+    /// It is larger than what is taken.
+    TooLarge,
     /// The engine refused the command: `details` says how.
     Refused,
     /// A code of a later version.

@@ -106,7 +106,7 @@ pub fn random_hex(bytes: usize) -> io::Result<String> {
     Ok(hex(&all))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -244,7 +244,7 @@ fn me() -> u32 {
 }
 
 /// Makes a folder for its owner alone, or checks that it is one.
-fn private_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -260,8 +260,11 @@ fn private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Writes a file for its owner alone, whole or not at all.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let new = path.with_extension("new");
+pub(super) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    // Files of one name and several extensions lie beside each other.
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
     match std::fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -287,6 +290,12 @@ impl OwnedHome {
     #[must_use]
     pub fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// Files of the home.
+    #[must_use]
+    pub fn files(&self) -> &GatewayFiles {
+        &self.files
     }
 
     /// The secret of this run.

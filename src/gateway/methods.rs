@@ -22,11 +22,13 @@ pub const CLIENTS: &str = "gateway.clients";
 pub const DETACH: &str = "gateway.detach";
 /// Saves and ends: [`StopParams`].
 pub const STOP: &str = "gateway.stop";
+/// Makes an address that lets one browser in, once: [`LinkMade`].
+pub const LINK: &str = "gateway.link";
 /// Event: the connection ends, and why: [`Closing`].
 pub const CLOSING: &str = "gateway.closing";
 
 /// All methods that a client may call after `connect`.
-pub const ALL: &[&str] = &[COMMAND, PING, LEAVE, STATUS, CLIENTS, DETACH, STOP];
+pub const ALL: &[&str] = &[COMMAND, PING, LEAVE, STATUS, CLIENTS, DETACH, STOP, LINK];
 
 /// Parameters of [`COMMAND`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,6 +113,37 @@ pub struct Status {
     pub waiting: Vec<SessionShown>,
     /// It ends once no turn runs.
     pub stopping: bool,
+    /// It listens on the network as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<HttpShown>,
+    /// It serves shared pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<HttpShown>,
+}
+
+/// Way in over the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HttpShown {
+    /// Address that it can be reached at, without a slash at its end.
+    pub url: String,
+    /// What is sent is encrypted here.
+    pub tls: bool,
+    /// A proxy in front of it does that.
+    pub behind_proxy: bool,
+    /// Shared pages alone are served there.
+    #[serde(default)]
+    pub shares: bool,
+}
+
+/// Answer to [`LINK`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkMade {
+    /// Address to open.
+    pub url: String,
+    /// Time in which it can be.
+    pub seconds: u64,
 }
 
 /// Session, with its workspace.

@@ -4,13 +4,15 @@
 //! | --- | --- |
 //! | `frame`, `handshake`, [`methods`] | what both sides say: lines of JSON, the first request, the others |
 //! | [`home`] | who has a home: lock, socket, secret |
-//! | [`server`], `connection`, `client_state`, `client_queue` | the gateway process, one connection, what is kept of a client |
+//! | [`tokens`], `access`, [`shares`], [`http`] | clients over the network: who is let in, pages for everybody, HTTP and WebSocket |
+//! | [`server`], `connection`, `transport`, `client_state`, `client_queue` | the gateway process, one connection, what is kept of a client |
 //! | [`remote`], [`dial`], [`ssh`] | a client's end: a link like that of an engine in the same process, over a line that may break |
 //! | [`start`], [`stdio`] | a gateway in the background; the far end of a line through ssh |
 //!
 //! Engines, sessions and their rules are left to [`crate::agent`]; arguments and words for people to `cli`, the screen to
 //! `runtime`.
 
+mod access;
 mod client_queue;
 mod client_state;
 mod connection;
@@ -18,9 +20,13 @@ pub mod dial;
 pub mod frame;
 pub mod handshake;
 pub mod home;
+pub mod http;
 pub mod methods;
 pub mod remote;
 pub mod server;
+pub mod shares;
 pub mod ssh;
 pub mod start;
 pub mod stdio;
+pub mod tokens;
+mod transport;

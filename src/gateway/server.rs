@@ -2,14 +2,18 @@
 //!
 //! What one connection says is left to [`super::connection`].
 
+use super::access::NetworkAccess;
 use super::client_state::ClientState;
-use super::connection;
+use super::connection::{self, Door};
+use super::frame::{FrameReader, LONGEST_FIRST};
 use super::handshake::Connect;
 use super::home::{self, OwnError, OwnedHome};
-use super::methods::{ClientShown, SessionShown, Status};
+use super::methods::{ClientShown, HttpShown, SessionShown, Status};
+use super::tokens::TokenFile;
 use crate::agent::{self, ClientInfo, Engine, Setup};
 use crate::domain::session::Activity;
-use crate::protocol::{self, Command, EngineCommand, EngineEvent, Event, SessionEvent};
+use crate::domain::workspace::Workspace;
+use crate::protocol::{self, Command, EngineCommand, EngineEvent, Event, Scopes, SessionEvent};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,6 +42,9 @@ pub trait WorkspaceOpener: Send + Sync {
     /// A sentence.
     fn folder(&self, named: Option<&Path>) -> Result<PathBuf, String>;
 
+    /// The workspaces that there are.
+    fn list(&self) -> Vec<Workspace>;
+
     /// Parts of an engine for a folder.
     ///
     /// # Errors
@@ -51,27 +58,43 @@ pub struct ServeOptions {
     pub workspaces: Arc<dyn WorkspaceOpener>,
     /// Ends after this time without clients and without turns.
     pub idle_exit: Option<Duration>,
+    /// Ways in beside the socket.
+    pub listeners: Vec<Box<dyn Listener>>,
+}
+
+/// Way in beside the socket, which is bound already.
+pub trait Listener: Send {
+    /// Way in, for the state of the gateway.
+    fn shown(&self) -> HttpShown;
+
+    /// Accepts clients until the runtime ends.
+    fn start(self: Box<Self>, gateway: Arc<Gateway>);
 }
 
 /// Why a gateway ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StopTime {
+pub(crate) enum StopTime {
     No,
     WhenIdle,
     Now,
 }
 
 /// The gateway, as its connections share it.
-pub(super) struct Gateway {
-    pub instance: String,
-    pub secret: String,
-    pub owner: home::Owner,
+pub struct Gateway {
+    pub(super) instance: String,
+    pub(super) secret: String,
+    pub(super) owner: home::Owner,
+    /// Clients over the network.
+    pub(super) access: NetworkAccess,
+    /// Way in over the network, and for readers of shared pages.
+    pub(super) http: Option<HttpShown>,
+    shares: Option<HttpShown>,
     began: Instant,
-    options: ServeOptions,
+    workspaces: Arc<dyn WorkspaceOpener>,
     engines: tokio::sync::Mutex<HashMap<PathBuf, Engine>>,
     shared: Mutex<SharedClients>,
     activity: Arc<Mutex<BTreeMap<SessionShown, Activity>>>,
-    pub stop: watch::Sender<StopTime>,
+    pub(super) stop: watch::Sender<StopTime>,
 }
 
 #[derive(Default)]
@@ -108,7 +131,7 @@ impl Gateway {
     }
 
     /// The client that connects: the one whose line was lost, if it can go on, else a new one.
-    pub fn seat(&self, connect: &Connect) -> Seated {
+    pub(super) fn seat(&self, connect: &Connect, scopes: Scopes) -> Seated {
         let mut shared = self.shared();
         let id = &connect.client.id;
         let before = shared.all.get(id).cloned();
@@ -128,13 +151,13 @@ impl Gateway {
         if let Some(client) = before {
             client.forget(None);
         }
-        let client = Arc::new(ClientState::new(connect, taken));
+        let client = Arc::new(ClientState::new(connect, scopes, taken));
         shared.all.insert(id.clone(), client.clone());
         Seated { client, resumed: false }
     }
 
     /// Forgets a client, unless another of the same id took its place.
-    pub fn forget(&self, client: &Arc<ClientState>, why: Option<&str>) {
+    pub(super) fn forget(&self, client: &Arc<ClientState>, why: Option<&str>) {
         client.forget(why);
         let mut shared = self.shared();
         let id = &client.name.id;
@@ -150,7 +173,7 @@ impl Gateway {
     }
 
     /// The client of this id.
-    pub fn client(&self, id: &str) -> Option<Arc<ClientState>> {
+    pub(super) fn client(&self, id: &str) -> Option<Arc<ClientState>> {
         self.shared().all.get(id).cloned()
     }
 
@@ -158,33 +181,45 @@ impl Gateway {
     ///
     /// # Errors
     /// A sentence.
-    pub async fn attach(&self, client: &Arc<ClientState>, named: Option<&Path>) -> Result<PathBuf, String> {
+    pub(super) async fn attach(&self, client: &Arc<ClientState>, named: Option<&Path>) -> Result<PathBuf, String> {
         if let Some(folder) = named.filter(|folder| client.is_attached(folder)) {
             return Ok(folder.to_owned());
         }
-        let (workspaces, named) = (self.options.workspaces.clone(), named.map(Path::to_owned));
+        let (workspaces, named) = (self.workspaces.clone(), named.map(Path::to_owned));
         let folder = blocking(move || workspaces.folder(named.as_deref())).await?;
-        let mut engines = self.engines.lock().await;
-        if *self.stop.borrow() == StopTime::Now {
-            return Err("The gateway is ending.".to_owned());
-        }
-        let engine = match engines.get(&folder) {
-            Some(engine) => engine.clone(),
-            None => {
-                let (workspaces, opened) = (self.options.workspaces.clone(), folder.clone());
-                let engine = agent::open(blocking(move || workspaces.setup(&opened)).await?);
-                engines.insert(folder.clone(), engine.clone());
-                self.shared().open.push(folder.clone());
-                tokio::spawn(watch_activity(engine.clone(), folder.clone(), self.activity.clone()));
-                engine
-            }
-        };
+        let engine = self.engine(&folder).await?;
         client.attach(folder.clone(), &engine);
         Ok(folder)
     }
 
+    /// The workspaces that there are.
+    pub(super) async fn workspaces(&self) -> Vec<Workspace> {
+        let workspaces = self.workspaces.clone();
+        blocking(move || Ok(workspaces.list())).await.unwrap_or_default()
+    }
+
+    /// The engine of a folder, opened if it is not yet.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) async fn engine(&self, folder: &Path) -> Result<Engine, String> {
+        let mut engines = self.engines.lock().await;
+        if *self.stop.borrow() == StopTime::Now {
+            return Err("The gateway is ending.".to_owned());
+        }
+        if let Some(engine) = engines.get(folder) {
+            return Ok(engine.clone());
+        }
+        let (workspaces, opened) = (self.workspaces.clone(), folder.to_owned());
+        let engine = agent::open(blocking(move || workspaces.setup(&opened)).await?);
+        engines.insert(folder.to_owned(), engine.clone());
+        self.shared().open.push(folder.to_owned());
+        tokio::spawn(watch_activity(engine.clone(), folder.to_owned(), self.activity.clone()));
+        Ok(engine)
+    }
+
     /// State of the gateway.
-    pub fn status(&self) -> Status {
+    pub(super) fn status(&self) -> Status {
         let (clients, workspaces) = {
             let shared = self.shared();
             (
@@ -208,11 +243,13 @@ impl Gateway {
             running: of(|activity| matches!(activity, Activity::Running(_) | Activity::Stopping)),
             waiting: of(|activity| matches!(activity, Activity::NeedsYou(_))),
             stopping: *self.stop.borrow() != StopTime::No,
+            http: self.http.clone(),
+            shares: self.shares.clone(),
         }
     }
 
     /// Clients, by name.
-    pub fn clients(&self) -> Vec<ClientShown> {
+    pub(super) fn clients(&self) -> Vec<ClientShown> {
         let all: Vec<Arc<ClientState>> = self.shared().all.values().cloned().collect();
         let mut shown: Vec<ClientShown> = all
             .iter()
@@ -322,18 +359,23 @@ pub async fn serve(
         error,
     })?;
     let (stop, mut stopped) = watch::channel(StopTime::No);
-    let idle_exit = options.idle_exit;
+    let ServeOptions { workspaces, idle_exit, listeners } = options;
+    let shown = |shares| listeners.iter().map(|one| one.shown()).find(|shown| shown.shares == shares);
     let gateway = Arc::new(Gateway {
         instance,
         secret: owned.secret().to_owned(),
         owner: owned.owner().clone(),
+        access: NetworkAccess::new(TokenFile::of(owned.files())),
+        http: shown(false),
+        shares: shown(true),
         began: Instant::now(),
-        options,
+        workspaces,
         engines: tokio::sync::Mutex::default(),
         shared: Mutex::default(),
         activity: Arc::default(),
         stop,
     });
+    listeners.into_iter().for_each(|listener| listener.start(gateway.clone()));
     ready(owned.owner());
     tracing::info!(pid = gateway.owner.pid, "the gateway listens");
     let mut idle_since = Instant::now();
@@ -399,7 +441,7 @@ fn admit(gateway: &Arc<Gateway>, stream: tokio::net::UnixStream) {
     let counted = Counted(gateway.clone());
     tokio::spawn(async move {
         let (read, write) = stream.into_split();
-        connection::serve(&counted.0, read, write).await;
+        connection::serve(&counted.0, Door::Socket, FrameReader::new(read, LONGEST_FIRST), write).await;
         drop(counted);
     });
 }

@@ -4,6 +4,7 @@ use super::dial::GatewayRoute;
 use super::home::{GatewayFiles, HomeOwnership, Owner};
 use super::methods::{self, Status};
 use super::remote;
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -21,11 +22,15 @@ fn program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
 }
 
-/// Starts a gateway, unless one runs, and waits until it listens.
+/// Starts a gateway, unless one runs, and waits until it listens. `network`: arguments that say where else.
 ///
 /// # Errors
 /// Why it did not start, as a sentence without its end.
-pub async fn in_background(files: &GatewayFiles, idle_exit: Option<Duration>) -> Result<Owner, String> {
+pub async fn in_background(
+    files: &GatewayFiles,
+    idle_exit: Option<Duration>,
+    network: &[OsString],
+) -> Result<Owner, String> {
     let failed = |error: io::Error| format!("a gateway cannot be started: {error}");
     let log = files.log_file();
     let end = Instant::now() + STARTS;
@@ -34,7 +39,7 @@ pub async fn in_background(files: &GatewayFiles, idle_exit: Option<Duration>) ->
         match running(files)? {
             // One that was killed just now has the lock and the socket for some moments, and answers nobody.
             Some(owner) if answers(files).await => return Ok(owner),
-            None if child.is_none() => child = Some(spawn(files, idle_exit).map_err(failed)?),
+            None if child.is_none() => child = Some(spawn(files, idle_exit, network).map_err(failed)?),
             Some(_) | None => {}
         }
         if let Some(child) = &mut child
@@ -57,11 +62,11 @@ async fn answers(files: &GatewayFiles) -> bool {
 }
 
 /// Starts the process.
-fn spawn(files: &GatewayFiles, idle_exit: Option<Duration>) -> io::Result<Child> {
+fn spawn(files: &GatewayFiles, idle_exit: Option<Duration>, network: &[OsString]) -> io::Result<Child> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(files.folder())?;
     let output = OpenOptions::new().create(true).append(true).mode(0o600).open(files.log_file())?;
     let mut command = Command::new(program()?);
-    command.arg0("lisle").args(["serve", "--in-background"]);
+    command.arg0("lisle").args(["serve", "--in-background"]).args(network);
     if let Some(limit) = idle_exit {
         command.arg("--idle-exit").arg(format!("{}s", limit.as_secs()));
     }

@@ -102,6 +102,9 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// All of them, the weakest first.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Approve, Self::Admin];
+
     /// Name, as a token says it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -130,6 +133,12 @@ impl Scopes {
     #[must_use]
     pub fn of(scopes: impl IntoIterator<Item = Scope>) -> Self {
         Self(scopes.into_iter().collect())
+    }
+
+    /// Names, as a token says them.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|scope| scope.name()).collect()
     }
 
     /// True if they cover a command of this scope. `Admin` covers all, and each of the others covers `Read`.

@@ -6,7 +6,7 @@ use super::workspaces::Workspaces;
 use crate::agent::{self, ClientInfo, Link, Setup};
 use crate::config::Paths;
 use crate::config::settings::GatewayStart;
-use crate::domain::workspace::{USUAL, is_name};
+use crate::domain::workspace::{USUAL, Workspace, is_name};
 use crate::domain::{Level, Notice};
 use crate::gateway::dial::{DialError, GatewayRoute};
 use crate::gateway::home::{GatewayFiles, HomeOwnership};
@@ -134,7 +134,7 @@ async fn join_home(bootstrap: &Bootstrap, program: &str, headless: bool) -> Resu
             if headless || !starts(bootstrap.settings.gateway_start) {
                 return Err(None);
             }
-            if let Err(why) = start::in_background(&files, Some(IDLE_EXIT)).await {
+            if let Err(why) = start::in_background(&files, Some(IDLE_EXIT), &[]).await {
                 let text = format!("Turns end with this screen: {why}.");
                 return Err(warn(text, "gateway.start = \"never\" in config.toml starts none"));
             }
@@ -236,6 +236,10 @@ impl server::WorkspaceOpener for HomeWorkspaces {
             Some(name) => Ok(all.ours.join(name)),
             None => Err(format!("{} is no workspace: write a name or an absolute folder.", named.display())),
         }
+    }
+
+    fn list(&self) -> Vec<Workspace> {
+        self.bootstrap.workspaces().list()
     }
 
     fn setup(&self, folder: &Path) -> Result<Setup, String> {

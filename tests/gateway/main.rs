@@ -5,6 +5,8 @@ mod app;
 mod command_line;
 mod frames;
 mod held;
+mod http;
+mod http_socket;
 mod place;
 #[path = "../support/pty.rs"]
 mod pty;

@@ -1,7 +1,11 @@
 //! Arguments of `lisle serve`, `lisle gateway` and `lisle ssh`.
 
-use super::values::span;
+use super::values::{scope, session_id, span, token_name};
+use crate::domain::SessionId;
+use crate::protocol::Scope;
 use clap::{Args as ClapArgs, Subcommand};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// `lisle serve`.
@@ -16,6 +20,24 @@ pub struct ServeArgs {
     /// End after this time without clients, turns and questions, such as 30m.
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub idle_exit: Option<Duration>,
+    /// Also listen on this address for HTTP and WebSocket, such as 127.0.0.1:7788. Clients need a token.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub listen: Option<SocketAddr>,
+    /// Serve pages of shared conversations on this address, to everybody who has theirs.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub share_listen: Option<SocketAddr>,
+    /// Encrypt with this certificate, a file in PEM with the certificates above it.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, a file in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// A proxy in front encrypts, and says in X-Forwarded-For who asks.
+    #[arg(long, conflicts_with = "tls_cert")]
+    pub behind_proxy: bool,
+    /// Name by which browsers reach it, beside addresses and localhost. May be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub host: Vec<String>,
     /// Print a unit for systemd --user, and end.
     #[arg(long)]
     pub unit: bool,
@@ -38,6 +60,12 @@ pub enum GatewayCommand {
     Detach(DetachArgs),
     /// End the gateway and start the lisle that is installed now.
     Restart(RestartArgs),
+    /// Print the owner's token for clients over the network, or manage tokens.
+    Token(TokenArgs),
+    /// Print an address that lets one browser read sessions, once.
+    Link,
+    /// Share a conversation as it is now, as a page that everybody with its address can read.
+    Share(ShareArgs),
     /// Lead a client on stdin and stdout to the gateway, which is started if none runs: the far end of lisle ssh.
     Stdio,
 }
@@ -58,6 +86,43 @@ pub struct CallArgs {
     /// Parameters as JSON.
     #[arg(long, value_name = "JSON")]
     pub params: Option<String>,
+}
+
+/// `lisle gateway token`.
+#[derive(Debug, ClapArgs)]
+pub struct TokenArgs {
+    /// Token that is meant; without it the owner's, which has all scopes.
+    #[arg(long, value_name = "NAME", value_parser = token_name)]
+    pub name: Option<String>,
+    /// Make a token with these scopes: read, write, approve, admin. It is printed once.
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope, requires = "name", conflicts_with_all = ["rotate", "list", "revoke"])]
+    pub scopes: Vec<Scope>,
+    /// Replace the token by a new one; clients of the old one are cut off.
+    #[arg(long, conflicts_with_all = ["list", "revoke"])]
+    pub rotate: bool,
+    /// List names and scopes.
+    #[arg(long, conflicts_with_all = ["name", "revoke"])]
+    pub list: bool,
+    /// Remove the token of this name; its clients are cut off.
+    #[arg(long, value_name = "NAME", conflicts_with = "name")]
+    pub revoke: Option<String>,
+}
+
+/// `lisle gateway share`.
+#[derive(Debug, ClapArgs)]
+pub struct ShareArgs {
+    /// Session to share.
+    #[arg(value_name = "SESSION", value_parser = session_id, required_unless_present_any = ["list", "revoke"])]
+    pub session: Option<SessionId>,
+    /// Time after which the page can no longer be read, such as 7d.
+    #[arg(long, value_name = "TIME", value_parser = span, requires = "session")]
+    pub expires: Option<Duration>,
+    /// List shared pages.
+    #[arg(long, conflicts_with_all = ["session", "revoke"])]
+    pub list: bool,
+    /// Remove the page of this id.
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub revoke: Option<String>,
 }
 
 /// `lisle gateway detach`.

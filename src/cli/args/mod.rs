@@ -13,7 +13,7 @@ use crate::domain::{At, ConnectionName, Mode, SessionId};
 use crate::runtime::setup::{StartRequest, Which};
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
-pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, SshArgs};
+pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, ShareArgs, SshArgs, TokenArgs};
 pub use sessions::{
     Branch, Delete, Export, Import, ListArgs, Restore, SearchArgs, SessionsCommand, Set, Several, ShowArgs, Verify,
 };

@@ -5,6 +5,7 @@ use crate::domain::property::ValueType;
 use crate::domain::spending::UsageBy;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
+use crate::protocol::Scope;
 
 pub(super) fn format(text: &str) -> Result<Format, String> {
     Format::parse(text).ok_or_else(|| "expected md, html, json or text".to_owned())
@@ -45,6 +46,17 @@ pub(super) fn span(text: &str) -> Result<std::time::Duration, String> {
     };
     let seconds = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(wrong)?;
     if (1..=31_536_000).contains(&seconds) { Ok(std::time::Duration::from_secs(seconds)) } else { Err(wrong()) }
+}
+
+/// A scope of a token.
+pub(super) fn scope(text: &str) -> Result<Scope, String> {
+    let found = Scope::ALL.into_iter().find(|scope| scope.name() == text);
+    found.ok_or_else(|| "it is read, write, approve or admin".to_owned())
+}
+
+pub(super) fn token_name(text: &str) -> Result<String, String> {
+    let fits = crate::gateway::tokens::is_token_name(text);
+    if fits { Ok(text.to_owned()) } else { Err("a name has 1 to 40 letters, digits, dots, - and _".to_owned()) }
 }
 
 pub(super) fn message_id(text: &str) -> Result<MessageId, String> {

@@ -1,0 +1,120 @@
+//! Engine as one request asks it: a client of its own, which is gone with the request.
+
+use super::guard::Guarding;
+use super::problem::Problem;
+use crate::agent::{ClientInfo, Link};
+use crate::domain::SessionId;
+use crate::domain::ids::MessageId;
+use crate::domain::session::SessionMeta;
+use crate::domain::workspace::Workspace;
+use crate::gateway::access::Grant;
+use crate::protocol::{
+    ClientRequest, Command, EngineCommand, EngineEvent, Event, Opened, SessionCommand, SessionEvent, Stamped, ToClient,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time for the engine to answer.
+const ANSWERS: Duration = Duration::from_secs(30);
+
+/// Client of an engine for one request.
+pub(super) struct Asking {
+    pub link: Link,
+    last: u64,
+}
+
+/// The workspace of a name.
+pub(super) async fn workspace(guarding: &Guarding, name: &str) -> Result<Workspace, Problem> {
+    let all = guarding.gateway.workspaces().await;
+    let found = all.into_iter().find(|one| one.name == name);
+    found.ok_or_else(|| Problem::not_found("There is no workspace of this name."))
+}
+
+/// The session id that a path names.
+pub(super) fn session_id(text: &str) -> Result<SessionId, Problem> {
+    SessionId::parse(text).map_err(|_| Problem::not_found("There is no session of this id."))
+}
+
+fn ended() -> Problem {
+    Problem::unavailable("The engine of this workspace has ended.")
+}
+
+impl Asking {
+    /// Client of a workspace's engine. `interactive`: turns that it begins may ask, and wait until somebody answers.
+    pub async fn of(guarding: &Guarding, workspace: &str, grant: &Grant, interactive: bool) -> Result<Self, Problem> {
+        let folder = self::workspace(guarding, workspace).await?.path;
+        let engine = guarding.gateway.engine(&folder).await.map_err(Problem::unavailable)?;
+        let name = format!("http (token {})", grant.name);
+        let info = ClientInfo { interactive, ..ClientInfo::remote(&name, grant.scopes.clone()) };
+        Ok(Self { link: engine.connect(info), last: 0 })
+    }
+
+    /// Number for the next request.
+    pub fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Has a command done. Returns the events that answer it.
+    pub async fn ask(&mut self, command: Command, message: Option<MessageId>) -> Result<Vec<Arc<Stamped>>, Problem> {
+        let id = self.number();
+        self.link.requests.forward(ClientRequest { id, message, command }).await.map_err(|_| ended())?;
+        let answers = async {
+            let mut events = Vec::new();
+            loop {
+                match self.link.events.recv().await.ok_or_else(ended)? {
+                    ToClient::Event(stamped) if stamped.re == Some(id) => events.push(stamped),
+                    ToClient::Reply(reply) if reply.id == id => {
+                        return reply.error.map_or(Ok(events), |error| Err((*error).into()));
+                    }
+                    ToClient::CutOff { why } => return Err(Problem::unavailable(why)),
+                    ToClient::Event(_) | ToClient::Reply(_) => {}
+                }
+            }
+        };
+        tokio::time::timeout(ANSWERS, answers)
+            .await
+            .unwrap_or_else(|_| Err(Problem::unavailable("The engine did not answer in time.")))
+    }
+
+    /// All sessions, hidden and archived ones included, latest first.
+    pub async fn list(&mut self) -> Result<Vec<SessionMeta>, Problem> {
+        let events = self.ask(Command::Engine(EngineCommand::List), None).await?;
+        let listed = events.into_iter().rev().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
+            Event::Engine(EngineEvent::Listed { sessions }) => Some(sessions),
+            Event::Engine(_) | Event::Session { .. } => None,
+        });
+        let mut sessions = listed.unwrap_or_default();
+        sessions.sort_by(|a, b| (b.last_message, &b.id).cmp(&(a.last_message, &a.id)));
+        Ok(sessions)
+    }
+
+    /// Has a command done by a session that exists.
+    pub async fn session(
+        &mut self,
+        id: &SessionId,
+        command: SessionCommand,
+        message: Option<MessageId>,
+    ) -> Result<Vec<Arc<Stamped>>, Problem> {
+        self.exists(id).await?;
+        self.ask(Command::Session { id: id.clone(), command }, message).await
+    }
+
+    /// Refuses an id that no session has: a command to it would begin one.
+    pub async fn exists(&mut self, id: &SessionId) -> Result<(), Problem> {
+        if self.list().await?.iter().any(|meta| meta.id == *id) {
+            return Ok(());
+        }
+        Err(Problem::not_found("There is no session of this id."))
+    }
+
+    /// A session with its last rows.
+    pub async fn open(&mut self, id: &SessionId, rows: usize) -> Result<Opened, Problem> {
+        let events = self.session(id, SessionCommand::Open { rows }, None).await?;
+        let opened = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
+            Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
+            Event::Session { .. } | Event::Engine(_) => None,
+        });
+        opened.ok_or_else(|| Problem::unavailable("The session was not opened."))
+    }
+}

@@ -1,0 +1,188 @@
+//! Workspaces, sessions and messages.
+
+use super::ask::{self, Asking};
+use super::guard::{Caller, Guarding};
+use super::problem::{Problem, json};
+use crate::domain::ids::MessageId;
+use crate::gateway::frame::ErrorCode;
+use crate::protocol::{self, Event, Scope, SessionCommand, SessionEvent};
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes of a body at most.
+const BODY: usize = 1 << 20;
+/// Time for a body to come.
+const BODY_COMES: Duration = Duration::from_secs(30);
+/// Messages of a page, where the client says nothing.
+const ROWS: usize = 50;
+/// Messages of a page at most.
+const MOST_ROWS: usize = 200;
+/// Sessions of a page, where the client says nothing.
+const SESSIONS: usize = 200;
+/// Sessions of a page at most.
+const MOST_SESSIONS: usize = 1_000;
+
+/// Value of a parameter in a query; `None` if it is not there.
+pub(super) fn parameter<T: FromStr>(query: Option<&str>, name: &str) -> Result<Option<T>, Problem> {
+    let mut all = query.unwrap_or_default().split('&').filter_map(|one| one.split_once('='));
+    let Some((_, value)) = all.find(|(found, _)| *found == name) else { return Ok(None) };
+    value.parse().map(Some).map_err(|_| Problem::invalid(format!("{name} in the query is a number.")))
+}
+
+/// Reads a body as JSON.
+async fn body<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
+    let whole = tokio::time::timeout(BODY_COMES, Limited::new(body, BODY).collect()).await;
+    let whole = whole.map_err(|_| {
+        Problem::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::InvalidRequest, "The body did not come in time.")
+    })?;
+    let bytes = whole.map_err(|error| match error.downcast::<LengthLimitError>() {
+        Ok(_) => {
+            let text = format!("A body has at most {BODY} bytes.");
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::TooLarge, text)
+        }
+        Err(error) => Problem::invalid(format!("The body cannot be read: {error}.")),
+    })?;
+    serde_json::from_slice(&bytes.to_bytes())
+        .map_err(|error| Problem::invalid(format!("The body is not understood: {error}.")))
+}
+
+/// `GET /v1/workspaces`
+pub(super) async fn workspaces(
+    State(guarding): State<Arc<Guarding>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, Problem> {
+    caller.needs(Scope::Read)?;
+    let all = guarding.gateway.workspaces().await;
+    Ok(json(StatusCode::OK, &serde_json::json!({ "workspaces": all })))
+}
+
+/// `GET /v1/workspaces/W/sessions`
+pub(super) async fn sessions(
+    State(guarding): State<Arc<Guarding>>,
+    Extension(caller): Extension<Caller>,
+    Path(workspace): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let grant = caller.needs(Scope::Read)?;
+    let limit = parameter(query.as_deref(), "limit")?.unwrap_or(SESSIONS).clamp(1, MOST_SESSIONS);
+    let offset = parameter(query.as_deref(), "offset")?.unwrap_or(0);
+    let all = parameter::<u8>(query.as_deref(), "all")?.is_some_and(|all| all > 0);
+    let mut sessions = Asking::of(&guarding, &workspace, grant, false).await?.list().await?;
+    sessions.retain(|meta| all || !(meta.hidden || meta.archived));
+    let total = sessions.len();
+    let page: Vec<_> = sessions.into_iter().skip(offset).take(limit).collect();
+    Ok(json(StatusCode::OK, &serde_json::json!({ "total": total, "sessions": page })))
+}
+
+/// `GET /v1/workspaces/W/sessions/ID/messages`
+pub(super) async fn messages(
+    State(guarding): State<Arc<Guarding>>,
+    Extension(caller): Extension<Caller>,
+    Path((workspace, session)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let grant = caller.needs(Scope::Read)?;
+    let id = ask::session_id(&session)?;
+    let rows = parameter(query.as_deref(), "limit")?.unwrap_or(ROWS).clamp(1, MOST_ROWS);
+    let before: Option<u64> = parameter(query.as_deref(), "before")?;
+    let mut asking = Asking::of(&guarding, &workspace, grant, false).await?;
+    let Some(cursor) = before else {
+        let opened = asking.open(&id, rows).await?;
+        let page = serde_json::json!({ "session": opened.meta, "messages": opened.rows, "before": opened.earlier });
+        return Ok(json(StatusCode::OK, &page));
+    };
+    let opened = asking.open(&id, 1).await?;
+    let events = asking.session(&id, SessionCommand::Earlier { cursor, rows }, None).await?;
+    let page = events.iter().find_map(|stamped| match &stamped.event {
+        Event::Session { event: SessionEvent::Page { rows, earlier }, .. } => Some((rows, earlier)),
+        Event::Session { .. } | Event::Engine(_) => None,
+    });
+    let (rows, earlier) = page.ok_or_else(|| Problem::invalid("There are no messages at this place."))?;
+    let page = serde_json::json!({ "session": opened.meta, "messages": rows, "before": earlier });
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// Body of a `POST` to `messages`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewMessage {
+    /// Id that the client chose: a message of this id is taken once.
+    id: MessageId,
+    text: String,
+    /// The turn may ask, and waits until a client answers. Otherwise what would be asked is refused.
+    #[serde(default = "yes")]
+    ask: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Answer to a `POST` to `messages`.
+#[derive(Debug, Serialize)]
+struct Taken {
+    id: MessageId,
+    /// It waits for the turn that runs.
+    queued: bool,
+    /// It was taken before, and nothing was done now.
+    duplicate: bool,
+}
+
+/// `POST /v1/workspaces/W/sessions/ID/messages`
+pub(super) async fn send(
+    State(guarding): State<Arc<Guarding>>,
+    Extension(caller): Extension<Caller>,
+    Path((workspace, session)): Path<(String, String)>,
+    given: Body,
+) -> Result<Response, Problem> {
+    let grant = caller.needs(Scope::Write)?;
+    let id = ask::session_id(&session)?;
+    let NewMessage { id: message, text, ask } = body(given).await?;
+    if text.trim().is_empty() {
+        return Err(Problem::invalid("A message has a text."));
+    }
+    let mut asking = Asking::of(&guarding, &workspace, grant, ask).await?;
+    let done = asking.session(&id, SessionCommand::send(text), Some(message.clone())).await;
+    let events = match done {
+        Ok(events) => events,
+        Err(problem) if problem.error.details == Some(protocol::ErrorCode::Duplicate) => {
+            let taken = Taken { id: message, queued: false, duplicate: true };
+            return Ok(json(StatusCode::OK, &taken));
+        }
+        Err(problem) => return Err(problem),
+    };
+    let queued = events.iter().any(|stamped| {
+        matches!(stamped.event, Event::Session { event: SessionEvent::Accepted { queued: true, .. }, .. })
+    });
+    Ok(json(StatusCode::ACCEPTED, &Taken { id: message, queued, duplicate: false }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_a_query_are_numbers() {
+        for (query, expected) in [
+            (None, Some(None)),
+            (Some(""), Some(None)),
+            (Some("limit=7"), Some(Some(7))),
+            (Some("a=b&limit=8&limit=9"), Some(Some(8))),
+            (Some("limit"), Some(None)),
+            (Some("limit="), None),
+            (Some("limit=-1"), None),
+            (Some("limit=99999999999999999999999"), None),
+        ] {
+            assert_eq!(parameter::<usize>(query, "limit").ok(), expected, "{query:?}");
+        }
+    }
+}
