@@ -175,6 +175,7 @@ pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
 
 /// lisle's own folders, as a search leaves them out: the one that the working directory lies in is not among them. Blocks.
 pub(crate) fn left_out(place: &CallPlace) -> Vec<PathBuf> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (cwd, session) = (real(&place.cwd), real(&place.session_dir));
     let workspace = session.ancestors().nth(2).filter(|dir| session.starts_with(dir.join("sessions")));
     let all = place.own_dirs.iter().map(|dir| real(dir)).chain(workspace.map(Path::to_owned));
