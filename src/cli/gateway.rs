@@ -281,11 +281,16 @@ async fn stop(files: &GatewayFiles, way: &GatewayRoute, when_idle: bool) -> Exit
 }
 
 async fn restart(files: &GatewayFiles, way: &GatewayRoute, args: &RestartArgs) -> Exit {
-    if args.when_idle
-        && let Ok(status) = remote::call::<Status>(way, methods::STATUS, &()).await
-        && !status.running.is_empty()
-    {
-        complain(&format!("lisle: waiting for {}.", turns(status.running.len())));
+    if let Ok(status) = remote::call::<Status>(way, methods::STATUS, &()).await {
+        if status.http.is_some() || status.shares.is_some() {
+            // The files of TLS and the names of its hosts are known to whoever started it alone.
+            return failed(
+                "the gateway listens on the network: stop it, and start it with its arguments of lisle serve",
+            );
+        }
+        if args.when_idle && !status.running.is_empty() {
+            complain(&format!("lisle: waiting for {}.", turns(status.running.len())));
+        }
     }
     match stop(files, way, args.when_idle).await {
         Exit::Done => {}

@@ -335,6 +335,18 @@ fn paths_and_methods_that_there_are_not_are_said() {
     }
     let listed = web.get(sessions, &token).json();
     assert_eq!(listed["total"], 1, "no request began a session: {listed}");
+    // A session without messages is in no list yet, and takes one.
+    let mut raw = place.raw();
+    let mut connect = place.connect("maker");
+    (connect["workspace"], connect["cwd"]) = (json!(""), json!(place.project.path()));
+    raw.request(1, "connect", &connect);
+    raw.reply(1);
+    raw.request(1, "lisle.command", &json!({"command": {"to": "engine", "command": "create", "with": {}}}));
+    let new = raw.event("opened")["session"].as_str().unwrap().to_owned();
+    place.server.add(Script::says("Two."));
+    let taken = web.post(&format!("{sessions}/{new}/messages"), &token, &json!({"id": "msg-00000001", "text": "x"}));
+    assert_eq!(taken.status, 202, "{}", taken.body);
+    raw.event("turn-ended");
 }
 
 #[test]
@@ -407,6 +419,8 @@ fn another_machine_reaches_it_encrypted_or_not_at_all() {
     let taken = Place::new([], "").lisle(&["serve", "--listen", &web.address]);
     assert!(!taken.status.success() && err(&taken).contains("cannot listen on"), "{}", err(&taken));
     assert!(out(&place.lisle(&["gateway", "status"])).contains(&format!("http://{}", web.address)));
+    assert!(err(&place.lisle(&["gateway", "restart"])).contains("start it with its arguments"));
+    assert_eq!(web.get("/healthz", "").status, 401, "it goes on, and a token that is wrong is refused everywhere");
     assert!(err(&Place::new([], "").lisle(&["gateway", "link"])).contains("no gateway runs"));
 }
 

@@ -9,7 +9,8 @@ use crate::domain::session::SessionMeta;
 use crate::domain::workspace::Workspace;
 use crate::gateway::access::Grant;
 use crate::protocol::{
-    ClientRequest, Command, EngineCommand, EngineEvent, Event, Opened, SessionCommand, SessionEvent, Stamped, ToClient,
+    ClientRequest, Command, EngineCommand, EngineEvent, ErrorCode, Event, Opened, SessionCommand, SessionEvent,
+    Stamped, ToClient,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,28 +90,34 @@ impl Asking {
         Ok(sessions)
     }
 
-    /// Has a command done by a session that exists.
+    /// Has a command done by a session that was opened, so that there is one.
     pub async fn session(
         &mut self,
         id: &SessionId,
         command: SessionCommand,
         message: Option<MessageId>,
     ) -> Result<Vec<Arc<Stamped>>, Problem> {
-        self.exists(id).await?;
         self.ask(Command::Session { id: id.clone(), command }, message).await
     }
 
-    /// Refuses an id that no session has: a command to it would begin one.
-    pub async fn exists(&mut self, id: &SessionId) -> Result<(), Problem> {
-        if self.list().await?.iter().any(|meta| meta.id == *id) {
-            return Ok(());
+    /// Reason why a session was not opened: mostly that there is none. One that has no messages yet is in no list and is
+    /// opened all the same, so the list is looked at last.
+    pub async fn not_opened(&mut self, id: &SessionId, problem: Problem) -> Problem {
+        if problem.error.details != Some(ErrorCode::Failed) {
+            return problem;
         }
-        Err(Problem::not_found("There is no session of this id."))
+        match self.list().await {
+            Ok(all) if all.iter().all(|meta| meta.id != *id) => Problem::not_found("There is no session of this id."),
+            Ok(_) | Err(_) => problem,
+        }
     }
 
     /// A session with its last rows.
     pub async fn open(&mut self, id: &SessionId, rows: usize) -> Result<Opened, Problem> {
-        let events = self.session(id, SessionCommand::Open { rows }, None).await?;
+        let events = match self.session(id, SessionCommand::Open { rows }, None).await {
+            Ok(events) => events,
+            Err(problem) => return Err(self.not_opened(id, problem).await),
+        };
         let opened = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
             Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
             Event::Session { .. } | Event::Engine(_) => None,

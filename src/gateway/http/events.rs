@@ -58,7 +58,6 @@ pub(super) async fn stream(
     let mut asking = Asking::of(&guarding, &workspace, &grant, false).await?;
     let slow = |_| Problem::unavailable("The engine did not answer in time.");
     let instance = timeout(BEGINS, instance(&mut asking.link.events)).await.map_err(slow)??;
-    asking.exists(&session).await?;
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (first, sent) = (VecDeque::new(), Instant::now());
@@ -113,7 +112,8 @@ impl EventStream {
                     self.first.extend(part);
                 }
                 ToClient::Reply(reply) if reply.id == opens => {
-                    return reply.error.map_or(Ok(()), |error| Err((*error).into()));
+                    let Some(error) = reply.error else { return Ok(()) };
+                    return Err(self.asking.not_opened(&self.session.clone(), (*error).into()).await);
                 }
                 ToClient::Reply(_) => {}
                 ToClient::CutOff { why } => return Err(Problem::unavailable(why)),

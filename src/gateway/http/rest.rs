@@ -151,6 +151,7 @@ pub(super) async fn send(
         return Err(Problem::invalid("A message has a text."));
     }
     let mut asking = Asking::of(&guarding, &workspace, grant, ask).await?;
+    asking.open(&id, 1).await?;
     let done = asking.session(&id, SessionCommand::send(text), Some(message.clone())).await;
     let events = match done {
         Ok(events) => events,
