@@ -109,7 +109,7 @@ async fn listeners(args: &ServeArgs, files: &GatewayFiles) -> Result<Vec<Box<dyn
     }
     if args.listen.is_some() {
         // Nobody is let in before there is a token.
-        TokenFile::of(files).owner().map_err(|error| format!("the gateway's token cannot be written: {error}"))?;
+        TokenFile::of(files).owner().map_err(|error| format!("can't write the gateway's token: {error}"))?;
     }
     Ok(all)
 }
@@ -214,7 +214,7 @@ fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
         say(&format!("{token}\n"));
         Exit::Done
     };
-    let unknown = || failed(&format!("there is no token {}: --list shows those that there are", clean_line(name)));
+    let unknown = || failed(&format!("unknown token {}; --list shows the tokens", clean_line(name)));
     let done = if args.list {
         file.list().map(|all| {
             let scopes = |one: &tokens::TokenShown| one.scopes.names().join(",");
@@ -223,7 +223,7 @@ fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
         })
     } else if let Some(name) = &args.revoke {
         file.revoke(name)
-            .map(|found| if found { Exit::Done } else { failed(&format!("there is no token {}", clean_line(name))) })
+            .map(|found| if found { Exit::Done } else { failed(&format!("unknown token {}", clean_line(name))) })
     } else if args.rotate {
         file.rotate(name).map(|token| token.as_deref().map_or_else(unknown, printed))
     } else if !args.scopes.is_empty() {
@@ -233,7 +233,7 @@ fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
     } else {
         return usage("a token of its own has --scopes; it is shown once, and --rotate makes a new one");
     };
-    done.unwrap_or_else(|error| failed(&format!("the file of the gateway's tokens cannot be used: {error}")))
+    done.unwrap_or_else(|error| failed(&format!("can't use the gateway's token file: {error}")))
 }
 
 fn not_called(error: &CallError) -> Exit {

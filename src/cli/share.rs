@@ -20,7 +20,7 @@ pub(super) async fn run(bootstrap: &Bootstrap, files: &GatewayFiles, way: &Gatew
     if let Some(id) = &args.revoke {
         return match pages.revoke(id) {
             Ok(true) => Exit::Done,
-            Ok(false) => failed("there is no shared page of this id: --list shows those that there are"),
+            Ok(false) => failed("unknown page; --list shows the shared pages"),
             Err(error) => failed(&format!("the page was not removed: {error}")),
         };
     }
