@@ -210,6 +210,13 @@ impl Supervisor {
         if command == SessionCommand::Leave {
             return self.to_actor_of(id, Control::Command(command, asker));
         }
+        // An actor for each id that somebody makes up would never end.
+        if let Some(asker) = asker.as_ref().filter(|asker| asker.client().info().limits.is_some())
+            && self.shared.sessions.mailbox(&self.shared.sessions.meant(id)).is_none()
+            && !self.shared.setup.store.session_dir(id).is_dir()
+        {
+            return asker.fail(ErrorCode::Failed, format!("No session {id}"));
+        }
         // Only what is listed is opened: the session that has this id.
         if matches!(
             command,

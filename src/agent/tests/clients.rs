@@ -297,6 +297,22 @@ async fn a_client_that_comes_back_gets_what_it_missed_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ids_that_a_client_makes_up_start_no_session() {
+    let home = tempfile::tempdir().unwrap();
+    let engine = Engine::new(home.path());
+    let mut anna = Other::of(&engine, ClientInfo::remote("anna", Scopes::all()));
+    for number in 0..20 {
+        let id = SessionId::numbered(number);
+        for command in [SessionCommand::Open { rows: 5 }, SessionCommand::send("hello"), SessionCommand::Context] {
+            let error = anna.act(&id, command).await;
+            assert_eq!(error.map(|error| error.message), Some(format!("No session {id}")));
+        }
+    }
+    assert!(anna.seen.iter().all(|stamped| stamped.event.session().is_none()), "{:?}", anna.seen);
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_is_taken_once_also_after_a_restart() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
