@@ -249,3 +249,33 @@ fn what_else_lands_in_the_settings_of_git_is_taken_back() {
     assert!(done.text.contains("configures or runs code"), "{}", done.text);
     assert_eq!(bench.config(), before);
 }
+
+#[test]
+fn lisles_folders_below_the_working_directory_are_empty_to_commands() {
+    let Some(mut bench) = bench() else { return };
+    let (data, workspace) = (bench.cwd.join("lisle"), bench.cwd.join("lisle/workspaces/w"));
+    for (name, content) in [
+        ("lisle/workspaces/w/checkpoints/ab/copy", "the old key"),
+        ("lisle/workspaces/w/sessions/other/session.jsonl", "what others said"),
+        ("lisle/workspaces/w/sessions/own/session.jsonl", "what is said here"),
+        ("lisle/workspaces/w/sessions/own/data/table.csv", "a,b"),
+    ] {
+        std::fs::create_dir_all(bench.cwd.join(name).parent().unwrap()).unwrap();
+        bench.write(name, content);
+    }
+    bench.place.session_dir = workspace.join("sessions/own");
+    bench.place.own_dirs = vec![data, workspace.join("permissions.json")];
+    let seen = bench.run("grep -rl . lisle; ls -R lisle").text;
+    for name in ["copy", "session.jsonl", "other"] {
+        assert!(!seen.contains(name), "{name}: {seen}");
+    }
+    assert!(seen.contains("table.csv"), "the session's own data is there: {seen}");
+    bench.run(
+        "mkdir -p lisle/workspaces/w/checkpoints; echo '{}' > lisle/workspaces/w/permissions.json; \
+         echo x > lisle/workspaces/w/checkpoints/list.jsonl; mv lisle gone; echo new > lisle/workspaces/w/sessions/own/data/out",
+    );
+    for name in ["permissions.json", "checkpoints/list.jsonl"] {
+        assert!(!workspace.join(name).exists(), "{name} was planted");
+    }
+    assert_eq!(std::fs::read_to_string(workspace.join("sessions/own/data/out")).unwrap(), "new\n");
+}
