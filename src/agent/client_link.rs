@@ -37,7 +37,7 @@ pub enum Follows {
     Everything,
 }
 
-/// BacklogLimits of what waits for a client.
+/// Limits of what waits for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BacklogLimits {
     /// Bytes.

@@ -21,13 +21,13 @@ pub struct Setup {
     pub tools: Registry,
     /// The files of rules.
     pub rules: Arc<dyn RuleBook>,
-    /// EngineSettings that the engine goes by.
+    /// Settings that the engine goes by.
     pub settings: EngineSettings,
     /// Called when the user chose a connection, so that it is the default next time.
     pub chosen: Box<dyn Fn(&ConnectionName) + Send + Sync>,
 }
 
-/// EngineSettings that the engine goes by.
+/// Settings that the engine goes by.
 #[derive(Clone, Debug)]
 pub struct EngineSettings {
     /// Mode of new sessions.
@@ -38,7 +38,7 @@ pub struct EngineSettings {
     pub cwd: PathBuf,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
-    /// EngineSettings that change the mode table.
+    /// Settings that change the mode table.
     pub policy: crate::permit::Policy,
     /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
     pub compact_at: f64,

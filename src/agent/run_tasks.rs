@@ -160,8 +160,14 @@ impl RunTasks {
         (facts, sandbox): (CallFacts, Sandbox),
         site: CallContext,
     ) {
-        let CallContext { place, seen, jobs, mailbox, host, undo: UndoTarget { keeper, checkpoints, turn, row } } =
-            site;
+        let CallContext {
+            place,
+            seen,
+            jobs,
+            mailbox,
+            host,
+            undo: UndoTarget { recorder: undo_recorder, checkpoints, turn, row },
+        } = site;
         let about = CallToRecord {
             checkpoints,
             call: call.id.clone(),
@@ -187,14 +193,14 @@ impl RunTasks {
         });
         one.tasks.spawn(async move {
             let id = call.id.clone();
-            let kept = keeper.begin(about).await;
-            if let Some(text) = keeper.news() {
+            let kept = undo_recorder.begin(about).await;
+            if let Some(text) = undo_recorder.news() {
                 let notice = Notice::new(Level::Warning, text).hint("changes can't be undone until there is space");
                 let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
             // A task of its own, so that a defect in a tool ends the call and not the session.
             let mut ended = if with.stop.is_cancelled() {
-                // UndoTarget what it may change takes its time, in which the turn can be stopped.
+                // Keeping what it may change takes its time, in which the turn can be stopped.
                 Err(RunError::stopped(""))
             } else {
                 match tokio::spawn(tool.run(call.input, with)).await {
@@ -212,7 +218,7 @@ impl RunTasks {
                     kept.made(*made);
                 }
                 let did = ended.as_ref().is_ok_and(|outcome| !outcome.failed);
-                let gaps = keeper.end(kept, did, now()).await;
+                let gaps = undo_recorder.end(kept, did, now()).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }

@@ -42,7 +42,7 @@ pub(super) struct ToolHost {
 }
 
 impl ToolHost {
-    /// ToolHost for calls of this session.
+    /// Host for calls of this session.
     pub(super) fn of(
         shared: &Arc<Shared>,
         meta: &SessionMeta,

@@ -9,7 +9,7 @@ use super::paths::{is_protected_for_commands, is_secret};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// RuleEffect of a rule on a call that it matches.
+/// Effect of a rule on a call that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleEffect {
@@ -24,7 +24,7 @@ pub enum RuleEffect {
 /// One rule. What is left out matches everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    /// RuleEffect.
+    /// Effect.
     pub effect: RuleEffect,
     /// lisle's name of the tool: `bash`, `edit`, `fetch` …; `*` for every tool.
     pub tool: String,

@@ -18,8 +18,8 @@ pub struct Setting {
     pub said: SettingSource,
     /// Values that the screen can set, in order; empty if it is edited in config.toml by hand.
     pub choices: Vec<String>,
-    /// From when on a change holds.
-    pub holds: TakesEffect,
+    /// When a change takes effect.
+    pub takes_effect: TakesEffect,
     /// Value until the next start, if different.
     pub until_then: Option<String>,
 }
@@ -77,7 +77,7 @@ pub enum SettingSource {
     Kept,
 }
 
-/// From when on a change of a setting holds.
+/// When a change takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TakesEffect {
     /// At once.
@@ -99,7 +99,7 @@ mod tests {
             value: "b".to_owned(),
             said: SettingSource::Default,
             choices: ["a", "b"].map(str::to_owned).to_vec(),
-            holds: TakesEffect::Now,
+            takes_effect: TakesEffect::Now,
             until_then: None,
         };
         assert_eq!(setting.next(), Some("a"));

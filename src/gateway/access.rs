@@ -64,7 +64,7 @@ struct AccessState {
     browsers: VecDeque<(String, Instant)>,
 }
 
-/// NetworkAccess of clients over the network.
+/// Access of clients over the network.
 #[derive(Debug)]
 pub(super) struct NetworkAccess {
     file: TokenFile,
@@ -87,7 +87,7 @@ impl NetworkAccess {
         Self { file, state: Mutex::default() }
     }
 
-    /// AccessState with the tokens that the file has now.
+    /// State with the tokens that the file has now.
     fn state(&self) -> MutexGuard<'_, AccessState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = self.file.stamp();

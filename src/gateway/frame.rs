@@ -1,6 +1,6 @@
 //! Frames of the link: one JSON object a line, of the types `req`, `res` and `event`.
 //!
-//! FrameLines, and no length before each: JSON escapes every line end, so a line is a frame; a shell's greeting before the first one
+//! Lines, and no length before each: JSON escapes every line end, so a line is a frame; a shell's greeting before the first one
 //! can be skipped, and a person can read along. What a frame means is left to [`super::server`] and [`super::remote`].
 
 use crate::protocol;

@@ -1,4 +1,4 @@
-//! HomeOwnership of a home: the lock that one gateway holds, the socket it listens on, and the secret that clients know.
+//! Ownership of a home: the lock that one gateway holds, the socket it listens on, and the secret that clients know.
 //!
 //! | File | Content |
 //! | --- | --- |

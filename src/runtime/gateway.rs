@@ -20,7 +20,7 @@ use std::time::Duration;
 /// A gateway that the app or a line through ssh started ends after this time without clients and turns.
 pub const IDLE_EXIT: Duration = Duration::from_secs(30 * 60);
 
-/// EngineChoice of a client.
+/// Choice of a client's engine.
 #[derive(Clone, Debug)]
 pub enum EngineChoice {
     /// One in this process.
@@ -43,7 +43,7 @@ pub struct RemoteMachine {
 }
 
 impl EngineChoice {
-    /// EngineChoice of this home; `own`: in this process in any case.
+    /// Choice of this home; `own`: in this process in any case.
     #[must_use]
     pub fn of_home(own: bool) -> Self {
         if own { Self::Own } else { Self::GatewayIfAny }

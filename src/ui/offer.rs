@@ -17,7 +17,7 @@ const SHOWN: u16 = 10;
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let state = paint.state;
-    let Some(menu) = state.composer().menu.as_ref().filter(|_| state.types()) else { return };
+    let Some(menu) = state.composer().menu.as_ref().filter(|_| state.composer_takes_text()) else { return };
     if state.focus != Focus::Composer || !state.overlays.is_empty() {
         return;
     }

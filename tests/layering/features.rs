@@ -1,4 +1,4 @@
-//! TakesEffect the order inside `app`: values and state below, then the shell, then features beside each other, the router on top.
+//! Holds the order inside `app`: values and state below, then the shell, then features beside each other, the router on top.
 
 use super::structure::{Graph, Source, read};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! TakesEffect the walls of the house: which module may see which, and which crates and parts of std each may use.
+//! Holds the walls of the house: which module may see which, and which crates and parts of std each may use.
 //!
 //! It reads the sources as text, with comments, strings and test code taken out, and tells file and line of everything
 //! that stands where it must not. The checker itself is tested on small made-up sources at the end.

@@ -210,7 +210,7 @@ fn setting(
         value: value.to_owned(),
         said,
         choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
-        holds,
+        takes_effect: holds,
         until_then: None,
     }
 }

@@ -19,7 +19,7 @@ impl Machine {
         true
     }
 
-    /// TakesEffect the queue until a connection stands in.
+    /// Holds the queue until a connection stands in.
     pub(super) fn hold_for_connection(&mut self, out: &mut Vec<Step>) {
         self.queue.hold();
         self.show_activity();

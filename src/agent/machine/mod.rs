@@ -7,7 +7,7 @@
 //!
 //! `dispatch` routes inputs. `turn` drives a turn from request to request, `response` is what streams in, `batch` the calls
 //! that run, `calls` decides about them, `stop` ends a turn early, `children` are the sessions that calls spawn, `plan` what
-//! becomes of plans, `user_input` what the user does, `permission_rules` the rules, `connecting` what commands reach of the network,
+//! becomes of plans, `user_input` what the user does, `permission_rules` the rules, `network_requests` what commands reach of the network,
 //! `connection` which one answers, `key` their keys, `automatic` what happens by itself, `compaction` what sums up,
 //! `context` what the model gets, `remarks` rows that inform. The driver does the steps and reports back.
 

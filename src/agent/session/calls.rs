@@ -24,23 +24,23 @@ pub(super) struct Calls {
     /// Hosts that commands reach without a question, by directory, as before the first command.
     known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
     /// Keeps what calls change.
-    keeper: Arc<UndoRecorder>,
+    recorder: Arc<UndoRecorder>,
 }
 
 impl Calls {
-    /// No calls yet; what they change goes to this keeper.
-    pub(super) fn new(keeper: UndoRecorder) -> Self {
+    /// No calls yet; what they change goes to this recorder.
+    pub(super) fn new(recorder: UndoRecorder) -> Self {
         Self {
             tasks: RunTasks::default(),
             seen: Arc::default(),
             reaching: HashMap::new(),
             known_hosts: Mutex::default(),
-            keeper: Arc::new(keeper),
+            recorder: Arc::new(recorder),
         }
     }
 
-    pub(super) fn keeper(&self) -> &Arc<UndoRecorder> {
-        &self.keeper
+    pub(super) fn recorder(&self) -> &Arc<UndoRecorder> {
+        &self.recorder
     }
 
     pub(super) fn tasks(&mut self) -> &mut RunTasks {

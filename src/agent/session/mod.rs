@@ -5,8 +5,9 @@
 //!
 //! Its data are groups with fields of their own, each in a leaf file: `attachments`, `background_jobs`, `calls`,
 //! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources` and `view`. The other files do things with
-//! them: `clients` whose command it is, `commands` what people do to the session, `attach` the files that they give along, `keep` reads and writes it, `side`
-//! what goes on beside its turns, `context` what the model is told, `connection` which connection answers, `keys` their keys,
+//! them: `clients` whose command it is, `commands` what people do to the session, `attach` the files that they give along, `loading` reads it
+//! and takes its lock, `saving` is what waits for the disk, `recovery` what a death left, `undo` what is taken back, `side_tasks` what
+//! goes on beside its turns, `context` what the model is told, `connection` which connection answers, `keys` their keys,
 //! `windows` what servers tell of their models, `jobs` what goes on in the background, `permission_rules` the files of rules,
 //! `plan` those of plans, `pages` what is shown, `follow` what others write, `steps` what the machine wants done.
 
@@ -96,7 +97,7 @@ impl SessionActor {
         let machine =
             Machine::new(meta.clone(), HeaderExtension::default(), Queue::default(), machine_config(&shared, &meta));
         let files = SessionFiles::new(shared.setup.store.clone(), meta.id, is_new, mailbox.clone());
-        let keeper = UndoRecorder::new(settings.undo.clone(), settings.own_dirs.clone());
+        let recorder = UndoRecorder::new(settings.undo.clone(), settings.own_dirs.clone());
         let jobs = BackgroundJobs::new(&mailbox);
         let mut actor = Self {
             shared,
@@ -104,7 +105,7 @@ impl SessionActor {
             machine,
             out,
             files,
-            calls: Calls::new(keeper),
+            calls: Calls::new(recorder),
             jobs,
             draft: Draft::default(),
             saving: Saving::default(),
@@ -198,7 +199,7 @@ impl SessionActor {
 
     /// Stops, waits for the processes, and closes the files.
     async fn end(mut self, mut from: MailReader) {
-        self.calls.keeper().end_all();
+        self.calls.recorder().end_all();
         self.input(Input::Shutdown).await;
         self.end_jobs().await;
         while !self.machine.is_quiet() {

@@ -195,7 +195,7 @@ impl SessionActor {
     /// Store for undo of this turn's changes.
     fn kept_for_undo(&self, call: Option<&CallId>) -> UndoTarget {
         self.parent.undo().unwrap_or_else(|| UndoTarget {
-            keeper: self.calls.keeper().clone(),
+            recorder: self.calls.recorder().clone(),
             checkpoints: self.shared.setup.store.checkpoints(&self.machine.meta().id),
             turn: self.turn_message(),
             row: call.and_then(|call| self.machine.row_of(call)),

@@ -131,7 +131,7 @@ impl SessionActor {
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let (wanted, at) = (aim.clone(), now());
         let done = blocking(move || undo::restore(&checkpoints, wanted, &also, &known, at)).await;
-        self.calls.keeper().look_again();
+        self.calls.recorder().look_again();
         let notice = match done {
             Some(Ok(done)) if done.nothing => match aim {
                 UndoAim::Redo => Notice::new(Level::Info, "Nothing to redo"),

@@ -1,6 +1,6 @@
 //! Undo of what calls did to files: kept right before a call runs, recorded when it has run, restored when asked for.
 //!
-//! `keep` is the hook around a call, `reach` what the call can have changed, `history` what a session's list says, `chain` how
+//! `recorder` is the hook around a call, `possible_changes` what the call can have changed, `history` what a session's list says, `chain` how
 //! each path came to what stands there, `plan` what a restoration would do and what
 //! the session changed, `restore` does it. A checkpoint that fails never holds up a call: it says that undo is incomplete.
 

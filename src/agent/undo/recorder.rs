@@ -56,7 +56,7 @@ struct Memory {
 /// Store for the changes of a call, and the turn that it belongs to.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct UndoTarget {
-    pub(in crate::agent) keeper: Arc<UndoRecorder>,
+    pub(in crate::agent) recorder: Arc<UndoRecorder>,
     pub(in crate::agent) checkpoints: Checkpoints,
     /// The message that the turn began with.
     pub(in crate::agent) turn: Option<MessageId>,
@@ -160,13 +160,13 @@ impl UndoRecorder {
         if !changes {
             return None;
         }
-        let keeper = self.clone();
+        let recorder = self.clone();
         let cwd = crate::tools::files::paths::follow(&about.cwd).unwrap_or_else(|_| about.cwd.clone());
         let about = CallToRecord { cwd, ..about };
         if let Some(reach) = reach {
             return Some(self.begin_command(about, reach).await);
         }
-        let kept = tokio::task::spawn_blocking(move || keeper.begin_files(about, &writes)).await;
+        let kept = tokio::task::spawn_blocking(move || recorder.begin_files(about, &writes)).await;
         // A defect here must not stop the call; the log has it.
         kept.inspect_err(|error| tracing::error!(%error, "keeping a file for undo ended badly")).ok()
     }
@@ -221,18 +221,18 @@ impl UndoRecorder {
 
     async fn begin_command(self: &Arc<Self>, about: CallToRecord, reach: PossibleChanges) -> RecordedCall {
         let change = self.number(&about.checkpoints);
-        let (keeper, asked) = (self.clone(), about.clone());
+        let (recorder, asked) = (self.clone(), about.clone());
         let crowded = another_runs(about.cwd.clone()).await;
-        let found = tokio::task::spawn_blocking(move || (keeper.code(&asked), head_of(&asked.cwd))).await;
+        let found = tokio::task::spawn_blocking(move || (recorder.code(&asked), head_of(&asked.cwd))).await;
         let (code, head) = found.unwrap_or_default();
-        let (keeper, asked) = (self.clone(), about.clone());
+        let (recorder, asked) = (self.clone(), about.clone());
         let mut look = tokio::task::spawn_blocking(move || {
             if let Err(error) = asked.checkpoints.add(&begun(&asked, change, Vec::new()), Sync::No) {
                 return Err(format!("{error}."));
             }
-            match keeper.no_room(&asked.checkpoints) {
+            match recorder.no_room(&asked.checkpoints) {
                 Some(gap) => Err(gap),
-                None => keeper.look(&asked),
+                None => recorder.look(&asked),
             }
         });
         let waited = tokio::time::timeout(PATIENCE, &mut look).await;
@@ -331,7 +331,7 @@ impl UndoRecorder {
                 (look.is_some(), before, (began, ended_ns), reach, None, (code, head))
             }
         };
-        let keeper = self.clone();
+        let recorder = self.clone();
         let ended = tokio::task::spawn_blocking(move || {
             // A file that a redirection names can be written by anybody else at the same time.
             let sure = files.is_some() || reach == PossibleChanges::Nothing;
@@ -339,7 +339,7 @@ impl UndoRecorder {
                 Some(files) => changed_files(files, &Intent::of(&about.facts.proposal), did),
                 None => match before {
                     Some(before) => {
-                        let mut entries = keeper.changed(&about, before, late, span, &mut gaps);
+                        let mut entries = recorder.changed(&about, before, late, span, &mut gaps);
                         entries.extend(Self::changed_code(code, &about.cwd));
                         entries.retain(|entry| reach.has(&entry.path));
                         entries
@@ -352,7 +352,7 @@ impl UndoRecorder {
             if let Err(error) = about.checkpoints.add(&ended, Sync::No) {
                 gaps.push(format!("{error}."));
             }
-            if let Err(error) = about.checkpoints.bound(keeper.settings.bounds) {
+            if let Err(error) = about.checkpoints.bound(recorder.settings.bounds) {
                 tracing::warn!(%error, "what undo keeps could not be brought within its bound");
             }
             gaps

@@ -28,7 +28,7 @@ struct Bench {
     work: PathBuf,
     store: Store,
     session: SessionId,
-    keeper: Arc<UndoRecorder>,
+    recorder: Arc<UndoRecorder>,
     settings: UndoSettings,
     runtime: tokio::runtime::Runtime,
     calls: u64,
@@ -54,17 +54,17 @@ impl Bench {
         let store = Store::open(Options::new(home.join("w"), home.join("state"))).unwrap();
         let session = SessionId::parse("260101-a-b").unwrap();
         std::fs::create_dir_all(store.session_dir(&session)).unwrap();
-        let keeper = Arc::new(UndoRecorder::new(settings.clone(), vec![home.join("w")]));
+        let recorder = Arc::new(UndoRecorder::new(settings.clone(), vec![home.join("w")]));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let clock = Arc::default();
-        Self { _dir: Some(dir), home, work, store, session, keeper, settings, runtime, calls: 0, clock }
+        Self { _dir: Some(dir), home, work, store, session, recorder, settings, runtime, calls: 0, clock }
     }
 
     /// Another session in the same directory.
     fn beside(&self) -> Self {
         let session = SessionId::parse("260101-c-d").unwrap();
         std::fs::create_dir_all(self.store.session_dir(&session)).unwrap();
-        let keeper = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
+        let recorder = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self {
             _dir: None,
@@ -72,7 +72,7 @@ impl Bench {
             work: self.work.clone(),
             store: self.store.clone(),
             session,
-            keeper,
+            recorder,
             settings: self.settings.clone(),
             runtime,
             calls: 0,
@@ -86,7 +86,7 @@ impl Bench {
 
     /// lisle was ended and started again.
     fn restart(&mut self) {
-        self.keeper = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
+        self.recorder = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
     }
 
     fn checkpoints(&self) -> Checkpoints {
@@ -129,9 +129,9 @@ impl Bench {
 
     /// Runs a call with this effect, which ends well or not.
     fn call(&mut self, about: CallToRecord, did: bool, act: impl FnOnce(&Self)) -> Vec<String> {
-        let kept = self.runtime.block_on(self.keeper.begin(about));
+        let kept = self.runtime.block_on(self.recorder.begin(about));
         act(self);
-        kept.map(|kept| self.runtime.block_on(self.keeper.end(kept, did, self.tick()))).unwrap_or_default()
+        kept.map(|kept| self.runtime.block_on(self.recorder.end(kept, did, self.tick()))).unwrap_or_default()
     }
 
     /// Runs a file tool with this effect.
@@ -148,7 +148,7 @@ impl Bench {
     fn undo(&self, aim: UndoAim, also: &[&str]) -> Done {
         let also: Vec<PathBuf> = also.iter().map(|name| self.work.join(name)).collect();
         let done = restore(&self.checkpoints(), aim, &also, &self.known(), At(1_000)).unwrap();
-        self.keeper.look_again();
+        self.recorder.look_again();
         done
     }
 
@@ -505,7 +505,7 @@ fn a_disk_that_is_nearly_full_holds_up_nothing() {
     write(&bench.work.join("f"), "old");
     let gaps = bench.tool("m1", "f", |path| write(path, "new"));
     assert!(gaps[0].contains("disk nearly full"), "{gaps:?}");
-    assert!(bench.keeper.news().is_some() && bench.keeper.news().is_none(), "it is told once");
+    assert!(bench.recorder.news().is_some() && bench.recorder.news().is_none(), "it is told once");
     let gaps = bench.command("m1", |work| write(&work.join("f"), "newer"));
     assert!(gaps[0].contains("disk nearly full"));
     let worked = plan(&bench.checkpoints(), UndoAim::Last, &bench.known()).unwrap().plan;
@@ -524,7 +524,7 @@ fn a_death_while_a_call_runs_is_told() {
     write(&bench.work.join("f"), "old");
     let path = bench.work.join("f");
     let about = bench.about("m1", Touch::Write { path: path.clone(), place: PathPlace::Inside });
-    let kept = bench.runtime.block_on(bench.keeper.begin(about));
+    let kept = bench.runtime.block_on(bench.recorder.begin(about));
     write(&path, "new");
     drop(kept);
     bench.restart();
@@ -543,11 +543,11 @@ fn a_call_that_changed_nothing_is_no_change() {
     bench.command("m1", |_| {});
     assert!(bench.undo(UndoAim::Last, &[]).nothing);
     let settings = UndoSettings { enabled: false, ..UndoSettings::default() };
-    let keeper = Arc::new(UndoRecorder::new(settings, vec![]));
+    let recorder = Arc::new(UndoRecorder::new(settings, vec![]));
     let about = bench.about("m1", Touch::command("x".to_owned(), bench.work.clone()));
-    assert!(bench.runtime.block_on(keeper.begin(about.clone())).is_none());
+    assert!(bench.runtime.block_on(recorder.begin(about.clone())).is_none());
     let held = CallToRecord { sandbox: Sandbox::ReadOnly, ..about };
-    assert!(bench.runtime.block_on(bench.keeper.begin(held)).is_none(), "what cannot write is not kept");
+    assert!(bench.runtime.block_on(bench.recorder.begin(held)).is_none(), "what cannot write is not kept");
 }
 
 #[test]

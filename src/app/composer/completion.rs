@@ -26,7 +26,7 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     if state.composer().offered == state.composer().revision() {
         return;
     }
-    let mut menu = state.types().then(|| offer(state)).flatten();
+    let mut menu = state.composer_takes_text().then(|| offer(state)).flatten();
     if let Some(menu) = &mut menu
         && let Some(ask) = search(state, menu)
     {

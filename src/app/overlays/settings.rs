@@ -172,12 +172,12 @@ fn of_file(state: &State, setting: &Setting, group: usize) -> Item {
         SettingSource::Default => "default".to_owned(),
         SettingSource::Kept => "set here".to_owned(),
     };
-    let when = match (&setting.until_then, setting.holds) {
+    let when = match (&setting.until_then, setting.takes_effect) {
         (Some(_), _) => "after restart",
         _ => "",
     };
     let mut about = setting.about.clone();
-    match (setting.holds, &setting.until_then, setting.choices.is_empty() && !theme) {
+    match (setting.takes_effect, &setting.until_then, setting.choices.is_empty() && !theme) {
         (_, Some(before), _) => about += &format!(" Takes effect after restart; now {before}."),
         (TakesEffect::NextStart, None, false) => about += " Takes effect after restart.",
         (TakesEffect::NextStart, None, true) => about += " Edit config.toml; takes effect after restart.",

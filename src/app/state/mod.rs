@@ -322,9 +322,15 @@ impl State {
         contexts
     }
 
+    /// True if typed text goes into the topmost overlay or its filter.
+    #[must_use]
+    pub fn overlay_takes_text(&self) -> bool {
+        self.contexts().first().is_some_and(|context| context.takes_text())
+    }
+
     /// True if a key in the composer is typed: always, except in modes where keys are verbs.
     #[must_use]
-    pub fn types(&self) -> bool {
+    pub fn composer_takes_text(&self) -> bool {
         !self.keys.modal() || self.composer().vim().mode() == vim::Mode::Insert
     }
 

@@ -1,6 +1,6 @@
 //! Completions above the composer: commands, their arguments, files, sessions, labels.
 //!
-//! `update::offer` decides when they open and which they are.
+//! `composer::completion` decides when they open and which they are.
 
 use crate::app::slash::Slash;
 use crate::domain::ids::SessionId;

@@ -1,6 +1,6 @@
 //! Request panel above the composer: its answers, the selected one, and the text being written.
 //!
-//! `update::panel` decides who gets the focus, and when keys are dropped.
+//! `panels::panel` decides who gets the focus, and when keys are dropped.
 
 use super::edit::Editor;
 use super::hidden::Hidden;

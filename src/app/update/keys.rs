@@ -69,15 +69,13 @@ fn too_soon(state: &mut State, key: Key) {
 
 /// A key is typed where an overlay has no text that it could go into.
 fn swallowed(state: &mut State, key: Key) {
-    if !state.overlays.is_empty() && !writes(state) && !letters::chooses(state) && key.printable().is_some() {
+    if !state.overlays.is_empty()
+        && !state.overlay_takes_text()
+        && !letters::chooses(state)
+        && key.printable().is_some()
+    {
         state.input.blind = Blind::Swallowed;
     }
-}
-
-/// True if typed text goes into the topmost overlay.
-fn writes(state: &State) -> bool {
-    let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
-    state.contexts().first().is_some_and(|context| inputs.contains(context))
 }
 
 /// A key that does something.
@@ -91,7 +89,7 @@ pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Ef
         return;
     }
     mark::key(state, Some(action));
-    let over = !state.overlays.is_empty() && !writes(state) && !letters::chooses(state);
+    let over = !state.overlays.is_empty() && !state.overlay_takes_text() && !letters::chooses(state);
     dispatch::act(state, action, Some(key), fx);
     if over && state.overlays.is_empty() && (state.input.blind == Blind::Swallowed || key.printable().is_some()) {
         state.input.blind = Blind::WentOn;

@@ -10,7 +10,7 @@ use crate::app::update::{redelivery, text_input};
 use crate::domain::request::Ask;
 use crate::domain::secret::masked;
 use crate::domain::{Level, Notice, dropped as paths};
-use crate::keymap::action::{AnswerAction, Context};
+use crate::keymap::action::AnswerAction;
 
 /// The shown session asks for a key, and this is pasted where it is not asked for: it goes nowhere, so that no key gets into a
 /// draft, and from there onto the disk.
@@ -38,9 +38,8 @@ fn warn_of_keys(state: &mut State, text: &str) {
 pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     state.input.last_key = state.clock.now;
     redelivery::hold(state, fx);
-    let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
     let clean = crate::app::state::composer::clean_paste(text);
-    if state.contexts().first().is_some_and(|context| inputs.contains(context)) {
+    if state.overlay_takes_text() {
         text_input::insert(state, &clean);
     } else if (state.overlays.is_empty() || letters::chooses(state)) && !is_a_lost_key(state, &clean) {
         // Answers in the inbox give way to it as those of the panel do.

@@ -258,7 +258,7 @@ pub fn shown(settings: &Settings, started: &Settings, text: &str) -> Vec<Setting
             about: (*about).to_owned(),
             said: line.map_or(SettingSource::Default, SettingSource::Line),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
-            holds: *holds,
+            takes_effect: *holds,
             until_then: (*holds == TakesEffect::NextStart && now != before).then_some(before),
             value: now,
         }

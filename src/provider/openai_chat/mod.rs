@@ -49,7 +49,7 @@ pub struct ChatCompletions {
 /// Optional fields of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChatOptions {
-    /// WireRequest for usage.
+    /// Request for usage.
     usage: bool,
     /// Index of the word for the effort; one past the last for none.
     effort: usize,

@@ -76,7 +76,7 @@ fn states((found, of_top): &Looks) -> (FindingsState<'_>, Option<FindingsState<'
     (state(found), of_top.as_deref().map(state))
 }
 
-/// TakesEffect what is hidden, and puts it first. False if something of it is gone that lies where commands write.
+/// Holds what is hidden, and puts it first. False if something of it is gone that lies where commands write.
 fn hold(bounds: &mut Bounds, written: &Path) -> bool {
     let held = HeldPlaces::of(&bounds.masked);
     let paths: HashSet<&PathBuf> = held.paths().collect();

@@ -157,7 +157,7 @@ pub struct LineView<'a> {
 pub const LONGEST: usize = 64 << 20;
 const STEP: u64 = 1 << 20;
 
-/// Shows every line between `start`, where one begins, and `end`, in order. TakesEffect one line in memory at a time.
+/// Shows every line between `start`, where one begins, and `end`, in order. Holds one line in memory at a time.
 ///
 /// # Errors
 /// When the file cannot be read, or what `show` fails with.

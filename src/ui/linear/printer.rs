@@ -95,7 +95,7 @@ impl Printer {
         self
     }
 
-    /// TakesEffect a list back that the engine may still fill, or no longer.
+    /// Holds a list back that the engine may still fill, or no longer.
     pub fn hold(&mut self, holds: bool) {
         self.question.holds = holds;
     }

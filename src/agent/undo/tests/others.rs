@@ -256,7 +256,7 @@ impl World {
         let before: Vec<BTreeSet<String>> = (0..FILES.len()).map(|file| self.users(file)).collect();
         let also: Vec<PathBuf> = if tick { plan.files.iter().map(|file| file.path.clone()).collect() } else { vec![] };
         restore(&self.bench.checkpoints(), aim, &also, &known, self.bench.tick()).unwrap();
-        self.bench.keeper.look_again();
+        self.bench.recorder.look_again();
         for (file, before) in before.iter().enumerate() {
             let told = plan.files.iter().find(|told| told.shown == FILES[file]);
             let chosen = told.is_some_and(|told| {

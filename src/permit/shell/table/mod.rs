@@ -2,7 +2,7 @@
 //! known to only read. An option that is not in its row is not read-only.
 //!
 //! The rows lie in families beside this file. What needs more than options, operands and a check (wrappers, `find`,
-//! texts that are programs) has its own file; the short list that counts without the sandbox is `programs`.
+//! texts that are programs) has its own file; the short list that counts without the sandbox is `unsandboxed`, one folder up.
 
 mod build;
 mod files;

@@ -78,7 +78,7 @@ pub(super) struct Folder {
     pub(super) cut: Option<Unlooked>,
     /// Files that could not be read.
     unread: Vec<OsString>,
-    /// TakesEffect a repository.
+    /// Holds a repository.
     git: bool,
     /// Repository without a working tree, as far as its names tell.
     bare: bool,
