@@ -33,6 +33,13 @@ pub(crate) enum Intent {
     UseKey(ConnectionName),
     /// The draft holds a key and is sent all the same.
     SendKey,
+    /// This text, in the composer of this session, which is shown for that.
+    Write {
+        /// Session that it is said to.
+        session: SessionId,
+        /// The text.
+        text: String,
+    },
     /// This answer to a request.
     Answer {
         /// Session of the request.

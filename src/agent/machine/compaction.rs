@@ -103,10 +103,7 @@ impl Machine {
 
     fn open_compaction(&mut self, now: At, why: Why, cut: usize, wish: String, out: &mut Vec<Step>) {
         self.runs.next();
-        self.open_turn(now, Vec::new(), out);
-        if let Some(turn) = &mut self.turn {
-            turn.typed = true;
-        }
+        self.open_turn(now, Vec::new(), true, out);
         self.begin_compaction(why, cut, wish, out);
     }
 

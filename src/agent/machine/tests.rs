@@ -21,6 +21,7 @@ use crate::agent::automatic_labels::AutoLabels;
 use crate::agent::machine_io::{Input, RunNo, Safety, Step};
 use crate::agent::message_queue::Queue;
 use crate::domain::SessionMeta;
+use crate::domain::attention::Attention;
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::message::{Body, CutBy, Info, InfoKind, Message, Native, UserText};
 use crate::domain::notice::Level;
@@ -764,6 +765,8 @@ fn a_typed_command_runs_in_every_mode_and_asks_no_model() {
         assert!(!steps.iter().any(|step| matches!(step, Step::Ask(..))));
         assert!(steps.contains(&Step::Turn(false)));
         assert!(!b.machine.meta.unread && !b.machine.meta.connection_locked);
+        // No turn was interrupted, so Enter has nothing to continue.
+        assert_eq!((b.machine.meta.attention(), b.machine.meta.can_retry()), (Attention::Idle, false));
         // The model hears of it with the next message.
         let steps = b.send("and now?");
         let asked = steps.iter().find_map(|step| match step {

@@ -73,12 +73,12 @@ impl Machine {
         if self.meta.connection.is_none() {
             self.meta.connection = self.meta.stand_in.take();
         }
-        self.open_turn(now, rows, out);
+        self.open_turn(now, rows, false, out);
         self.request(now, out);
     }
 
-    /// A turn runs from here on. What becomes of it is the caller's.
-    pub(super) fn open_turn(&mut self, now: At, rows: Vec<Message>, out: &mut Vec<Step>) {
+    /// A turn runs from here on. What becomes of it is the caller's. `typed`: no model is asked for an answer.
+    pub(super) fn open_turn(&mut self, now: At, rows: Vec<Message>, typed: bool, out: &mut Vec<Step>) {
         self.turn = Some(Turn {
             started: now,
             requests: 0,
@@ -86,7 +86,7 @@ impl Machine {
             repeats: Repeats::default(),
             steers: Vec::new(),
             planned: false,
-            typed: false,
+            typed,
             compacted: None,
             recovered: false,
             emptied: false,

@@ -30,10 +30,7 @@ impl Machine {
             self.meta.title = super::turn::shorten(&format!("! {command}"), 50);
         }
         self.runs.next();
-        self.open_turn(now, rows, out);
-        if let Some(turn) = &mut self.turn {
-            turn.typed = true;
-        }
+        self.open_turn(now, rows, true, out);
         self.tell_confined(out);
         let id = format!("typed-{}-{}", self.stamp(now).0, self.letters());
         let input = json!({"command": command, "timeout_s": TIMEOUT_S});

@@ -2,6 +2,7 @@
 //! to the composer, which gets the focus along with it.
 
 use crate::app::effect::Effect;
+use crate::app::intent::Intent;
 use crate::app::panels::{answers, hunks};
 use crate::app::shell::focus::SEEN;
 use crate::app::shell::{draft, focus};
@@ -74,8 +75,20 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
 /// Hands a text to the composer, with the focus and with the letters that came before it. Nothing is answered.
 pub(crate) fn to_composer(state: &mut State, text: &str) {
     let now = state.clock.now;
-    let before = focus::focused(state).and_then(|(_, panel)| panel.letter.take());
+    let asked = focus::focused(state).map(|(session, panel)| (session, panel.letter.take()));
+    let before = asked.as_ref().and_then(|(_, letter)| *letter);
     let before = before.filter(|letter| letter.marks || now.since(letter.at) < TYPED);
+    let text: String = before.map(|letter| letter.c).into_iter().chain(text.chars()).collect();
+    match asked.map(|(session, _)| session).filter(|session| state.current_id() != Some(session)) {
+        // What is said to a request of another session belongs there.
+        Some(session) => state.follow_up(Intent::Write { session, text }),
+        None => write(state, &text),
+    }
+}
+
+/// Writes a text that answers nothing into the composer of the session that is shown.
+pub(crate) fn write(state: &mut State, text: &str) {
+    let now = state.clock.now;
     state.overlays.clear();
     focus::give_back(state);
     state.focus = Focus::Composer;
@@ -83,7 +96,7 @@ pub(crate) fn to_composer(state: &mut State, text: &str) {
     // An Esc that was meant for the panel finds it left already: it stops no turn.
     state.input.moments.closed = now;
     let composer = state.composer_mut();
-    for c in before.map(|letter| letter.c).into_iter().chain(text.chars()) {
+    for c in text.chars() {
         composer.type_char(c);
     }
     composer.spill();

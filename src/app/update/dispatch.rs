@@ -4,8 +4,8 @@ use super::{actions, slash};
 use crate::app::composer::{key_text, user_commands};
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
-use crate::app::panels::answers;
-use crate::app::shell::command_table;
+use crate::app::panels::{answers, letters};
+use crate::app::shell::{command_table, session};
 use crate::app::slash::Slash;
 use crate::app::state::{Focus, Shown, State};
 use crate::keymap::action::{Action, SessionAction};
@@ -38,6 +38,10 @@ pub(super) fn follow_ups(state: &mut State, fx: &mut Vec<Effect>) {
             Intent::SendOwn { hash, text } => user_commands::send_own(state, hash, text, fx),
             Intent::UseKey(connection) => key_text::use_key(state, &connection, fx),
             Intent::SendKey => key_text::send_anyway(state, fx),
+            Intent::Write { session, text } => {
+                session::open(state, &session, fx);
+                letters::write(state, &text);
+            }
             Intent::Answer { session, request, answer } => answers::give(state, &session, &request, answer, fx),
         }
     }

@@ -460,6 +460,33 @@ fn a_text_in_the_inbox_goes_to_the_composer_where_it_is_seen() {
 }
 
 #[test]
+fn a_text_in_the_inbox_goes_to_the_session_that_asks() {
+    for typed in ["hello there", "yes"] {
+        let mut screen = equal_ones();
+        screen.state.overlays.clear();
+        screen.keys("ctrl+x 1").wait(300);
+        let shown = screen.state.current_id().cloned();
+        screen.keys("ctrl+x a").wait(300);
+        let asks = match screen.state.overlays.last() {
+            Some(Overlay::Inbox(inbox)) => inbox.rows.iter().position(|row| Some(&row.session) != shown.as_ref()),
+            other => panic!("{other:?}"),
+        };
+        for _ in 0..asks.unwrap() {
+            screen.keys("down");
+        }
+        let session = inbox(&screen).rows[inbox(&screen).selected].session.clone();
+        screen.keys("enter").wait(300).msg(Msg::Typed(typed.to_owned()));
+        assert_ne!(Some(&session), shown.as_ref());
+        assert_eq!(screen.state.current_id(), Some(&session));
+        assert_eq!((screen.text().as_str(), screen.state.focus), (typed, Focus::Composer));
+        assert!(screen.state.panel().is_some(), "the key of the hint leads back to the question");
+        assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());
+        let other = &screen.state.conversations.open[&shown.unwrap()].composer;
+        assert!(other.is_empty());
+    }
+}
+
+#[test]
 fn two_letters_are_a_text_and_one_word_of_it_is_not_sent_unasked() {
     for (keys, typed) in [("y y", "yy"), ("y n", "yn"), ("s x", "sx"), ("1 2", "12"), ("y f", "yf"), ("n space", "n ")]
     {
