@@ -25,30 +25,30 @@ fn marker(state: &State) -> Option<Marker> {
     Some(trail.marker.clone())
 }
 
-/// Draws the conversation, or the welcome where there is none.
-pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
+/// Draws the conversation, or the welcome where there is none. Returns the blank rows below the conversation.
+pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
     let area = layout.chat;
     if area.is_empty() {
-        return;
+        return 0;
     }
     paint.target(area, Target::Chat);
     let state = paint.state;
     let Some(open) = state.current_open() else {
         overlay::welcome(paint, area);
-        return;
+        return 0;
     };
     if !open.loaded {
         let row = cells::after(cells::row(area, area.height / 2), 1);
         let text = format!("reading {}", paint.signs.cut);
         paint.text(row, &text, Role::Dim);
-        return;
+        return 0;
     }
     if open.chat.entries.is_empty() && !state.running() {
         // It makes room for what is being written.
         if state.composer().is_empty() {
             overlay::welcome(paint, area);
         }
-        return;
+        return 0;
     }
     let area = banner::draw(paint, layout.details, area);
     let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
@@ -89,6 +89,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     found(paint, drawn, area);
+    let end = paint.cache.chat.seen().map(|(y, height, _)| y + height).max();
+    end.map_or(0, |end| area.bottom().saturating_sub(end))
 }
 
 /// Keys for what helps after a failure.

@@ -33,6 +33,17 @@ impl LayoutCache {
     }
 }
 
+/// Order of a plan's parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlanOrder {
+    /// Whichever is laid out: only the number of lines counts.
+    Any,
+    /// As the plan is written.
+    AsWritten,
+    /// The steps before the summary.
+    StepsFirst,
+}
+
 /// The request, laid out for a width.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LaidRequest {
@@ -42,6 +53,7 @@ pub(super) struct LaidRequest {
     /// With the changed places that the user struck out.
     pub hunks: Option<HunkView>,
     pub width: u16,
+    pub order: PlanOrder,
     pub theme: String,
     pub unified: bool,
     pub lines: Rc<Vec<Line<'static>>>,

@@ -40,6 +40,7 @@ pub use link::Link;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::panel::Extent;
 use crate::app::state::{Focus, Shown, State};
+use crate::domain::request::Ask;
 use crate::theme::Role;
 use frame_context::FrameContext;
 use layout::{Front, Layout, ListWant, PanelWant, Shape, Wants};
@@ -127,6 +128,26 @@ fn wants(paint: &mut FrameContext<'_>, area: Rect) -> Wants {
     Wants { composer: composer::rows(paint, right.width), queue, files, panel, ..plain }
 }
 
+/// Rows that a panel which grows over blank ones has at the least: fewer say no more than its name does.
+const GROWN: u16 = 6;
+
+/// Area of the panel. One without the focus takes `blank` rows of the conversation too, all but the one above it, as far
+/// as it has something to show there.
+fn grown(paint: &mut FrameContext<'_>, view: View<'_>, layout: &Layout, blank: u16) -> Rect {
+    let area = layout.panel;
+    // Where a plan's panel has one row, the plan stands whole in the conversation.
+    let told = area.height <= 1 && matches!(view.request.ask, Ask::Plan(_));
+    if view.focused || told || paint.buf.area.height < layout::LOW {
+        return area;
+    }
+    let wanted = panel::rows(paint, view, area.width);
+    let height = wanted.min(area.height.saturating_add(blank.saturating_sub(1)));
+    if height <= area.height || height < wanted.min(GROWN) {
+        return area;
+    }
+    Rect { y: area.bottom() - height, height, ..area }
+}
+
 /// Pending request of the session that is shown.
 fn view(state: &State) -> Option<View<'_>> {
     let (panel, request) = state.panel()?;
@@ -154,9 +175,10 @@ fn panes(paint: &mut FrameContext<'_>, layout: &Layout) {
     }
     details::draw(paint, layout.side);
     header::header(paint, layout.header, layout.details);
-    conversation::draw(paint, layout);
+    let blank = conversation::draw(paint, layout);
     if let Some(view) = view(paint.state) {
-        panel::draw(paint, view, layout.panel);
+        let area = grown(paint, view, layout, blank);
+        panel::draw(paint, view, area);
     }
     composer::draw(paint, layout);
 }

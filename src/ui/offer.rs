@@ -6,7 +6,8 @@ use super::layout::Layout;
 use crate::app::msg::Target;
 use crate::app::slash::Slash;
 use crate::app::state::Focus;
-use crate::app::state::offer::OfferKind;
+use crate::app::state::offer::{OfferKind, OfferRow};
+use crate::domain::command::OwnCommand;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, SlashAction};
 use crate::theme::Role;
@@ -35,21 +36,17 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         OfferKind::Labels => "#",
         OfferKind::Words(_) | OfferKind::Things => "",
     };
-    // The columns come from all commands: they stay where they are while one types.
+    let first = menu.selected.saturating_sub(usize::from(rows) - 1);
+    let room = usize::from(area.width).saturating_sub(4);
+    let seen = menu.rows.iter().skip(first).take(usize::from(rows));
     let (names, usages) = match menu.kind {
-        OfferKind::Commands => {
-            let own = || state.drafts.commands.iter();
-            let names = Slash::ALL.iter().map(|slash| slash.word()).chain(own().map(|own| own.name.as_str()));
-            let usages = Slash::ALL.iter().map(|slash| slash.usage()).chain(own().map(|own| own.hint.as_str()));
-            (names.map(cells::width).max().unwrap_or(0) + 3, usages.map(cells::width).max().unwrap_or(0) + 2)
-        }
+        OfferKind::Commands => Columns::of(seen, &state.drafts.commands).fit(room),
         _ => {
             let labels = menu.rows.iter().map(|row| cells::width(&row.label));
             (labels.max().unwrap_or(0).min(usize::from(area.width) * 3 / 5) + 3, 0)
         }
     };
-    let with_usage = usages > 0 && usize::from(area.width) >= names + usages + 34;
-    let first = menu.selected.saturating_sub(usize::from(rows) - 1);
+    let with_usage = usages > 0;
     for (n, item) in menu.rows.iter().enumerate().skip(first).take(usize::from(rows)) {
         let row = cells::row(area, u16::try_from(n - first).unwrap_or(u16::MAX));
         let chosen = n == menu.selected;
@@ -70,6 +67,10 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         if chosen {
             let complete = paint.key(Action::Slash(SlashAction::Complete), Context::Slash);
             right = paint.hints(&[(complete, "complete")]);
+            // What the row says comes before the key.
+            if cells::pieces_width(&pieces) + cells::pieces_width(&right) + 2 > room {
+                right.clear();
+            }
         }
         for piece in pieces.iter_mut().chain(&mut right) {
             piece.1.bg = None;
@@ -83,5 +84,39 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         let least = names.min(usize::from(text.width) / 2) + 24;
         paint.sides(text, &pieces, &right, least);
         paint.target(row, Target::Slash(n));
+    }
+}
+
+/// Cells of the columns of commands, each with the blanks behind it.
+struct Columns {
+    /// Names of all commands.
+    all: usize,
+    /// Names in sight.
+    names: usize,
+    /// Arguments in sight.
+    usages: usize,
+    /// Descriptions in sight.
+    details: usize,
+}
+
+impl Columns {
+    /// What the rows in sight need, beside the user's `own` commands.
+    fn of<'r>(seen: impl Iterator<Item = &'r OfferRow>, own: &[OwnCommand]) -> Self {
+        let all = Slash::ALL.iter().map(|slash| slash.word()).chain(own.iter().map(|own| own.name.as_str()));
+        let all = all.map(cells::width).max().unwrap_or(0) + 3;
+        seen.fold(Self { all, names: 3, usages: 2, details: 0 }, |so_far, row| Self {
+            all,
+            names: so_far.names.max(cells::width(&row.label) + 3),
+            usages: so_far.usages.max(cells::width(&clean_line(&row.usage)) + 2),
+            details: so_far.details.max(cells::width(&clean_line(&row.detail))),
+        })
+    }
+
+    /// Cells of names and arguments (0: not shown). The names stay where they are while one types, as long as that cuts no
+    /// description.
+    fn fit(&self, room: usize) -> (usize, usize) {
+        let tries = [(self.all, self.usages), (self.names, self.usages), (self.all, 0)];
+        let fits = |(names, usages): &(usize, usize)| names + usages + self.details <= room;
+        tries.into_iter().find(fits).unwrap_or((self.names, 0))
     }
 }

@@ -69,6 +69,32 @@ fn what_is_remembered_stands_below_its_answer() {
 }
 
 #[test]
+fn a_panel_without_the_focus_has_the_rows_that_are_blank() {
+    for (ask_for, parts) in [
+        (change(), &["Change src/auth/", "-     decode(decode(next))", "+     decode(next)", "fn keeps_query"][..]),
+        (command("cargo test redirect -- --nocapture"), &["$ cargo test redirect", "network", "F3 answer"][..]),
+    ] {
+        let mut state = used();
+        say(&mut state, vec![Body::User(UserText { text: "Fix it.".to_owned(), ..UserText::default() })]);
+        ask(&mut state, ask_for);
+        let text = shot("docked", &state, 80, 24);
+        for part in parts {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        // The conversation stays, and the composer.
+        assert!(text.contains("Fix it.") && text.contains("Reply, or"), "{text}");
+    }
+    // Where the conversation fills its rows it keeps them.
+    let mut state = used();
+    for _ in 0..4 {
+        talk(&mut state);
+    }
+    ask(&mut state, change());
+    let text = shot("docked-full", &state, 80, 24);
+    assert!(text.contains("Change src/auth/redirect.rs?") && !text.contains("yes, this once"), "{text}");
+}
+
+#[test]
 fn what_is_not_what_it_seems_is_marked() {
     let mut state = used();
     let text = "curl https://p\u{430}ypal.com\u{ff0f}x -o a\u{200b}b \u{ff1b} true";

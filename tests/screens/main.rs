@@ -445,6 +445,26 @@ fn overlays() {
 }
 
 #[test]
+fn commands_are_described_whole() {
+    for (width, height) in [(140, 40), (120, 36), (100, 30)] {
+        let mut state = used();
+        talk(&mut state);
+        lisle::app::update(&mut state, NOW, Msg::Key(Key::parse("/").unwrap()));
+        let all = state.composer().menu.as_ref().unwrap().rows.len();
+        for selected in 0..all {
+            state.composer_mut().menu.as_mut().unwrap().selected = selected;
+            let text = shot("slash-whole", &state, width, height);
+            let rows = text.lines().filter_map(|row| row.split_once("│   /"));
+            let cut: Vec<&str> = rows
+                .map(|(_, row)| row)
+                .filter(|row| row.contains("\u{2026}") && !row.contains("PATH\u{2026}"))
+                .collect();
+            assert_eq!(cut, Vec::<&str>::new(), "{width}\n{text}");
+        }
+    }
+}
+
+#[test]
 fn commands_and_chords() {
     let mut state = used();
     talk(&mut state);

@@ -132,6 +132,45 @@ fn a_long_plan_waits() {
 }
 
 #[test]
+fn steps_are_in_sight_where_a_plan_is_approved() {
+    let summary = "The query is decoded twice, once by the router and once by the handler. ".repeat(6);
+    let mut state = asked(|review| {
+        review.markdown =
+            plan().replace("The query is decoded twice.", &format!("{summary}\n\n- slower\n- more code\n\n"));
+    });
+    for selected in [None, Some(0), Some(1)] {
+        panel(&mut state).selected = selected;
+        for size in SIZES {
+            let text = shot("steps-first", &state, &Theme::builtin(true), size);
+            for part in ["30 steps", "Keep", "1. Read", "more lines"] {
+                assert!(text.contains(part), "{part} at {size:?}\n{text}");
+            }
+        }
+    }
+    // What stands before the steps can be read below them.
+    panel(&mut state).scroll = u16::MAX;
+    let text = shot("steps-first-end", &state, &Theme::builtin(true), (80, 24));
+    assert!(text.contains("more code") || text.contains("saved as"), "{text}");
+}
+
+#[test]
+fn no_row_of_a_plan_is_blank_while_steps_are_hidden() {
+    let mut state = asked(|_| {});
+    state.focus = Focus::Composer;
+    for size in [(140, 40), (120, 36), (100, 30)] {
+        let text = shot("plan-unfocused", &state, &Theme::builtin(true), size);
+        let rows: Vec<&str> = text.lines().collect();
+        let more = rows.iter().position(|row| row.contains("more line")).unwrap_or_else(|| panic!("{text}"));
+        let right = |row: &str| row.rsplit('│').next().unwrap_or_default().trim().to_owned();
+        let answers = rows[more + 1..].iter().take_while(|row| !row.contains("──"));
+        assert!(answers.clone().count() > 0 && answers.clone().all(|row| !right(row).is_empty()), "{text}");
+        // One blank row parts it from the conversation.
+        let title = rows.iter().position(|row| row.contains("Approve this plan?")).unwrap();
+        assert!(right(rows[title - 1]).is_empty() && !right(rows[title - 2]).is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn what_speaks_for_care_is_said() {
     let state = asked(|review| {
         review.capped = true;

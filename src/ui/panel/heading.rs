@@ -12,6 +12,9 @@ use crate::ui::cells::{Piece, piece};
 use crate::ui::figures::count;
 use crate::ui::frame_context::FrameContext;
 
+/// Cells below which a plan's name is short, so that its number of steps and its title have room.
+const NARROW: u16 = 50;
+
 /// The request in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`.
 /// A row that is `alone` names the subject, since nothing below does.
 pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, alone: bool) -> Vec<Piece<'static>> {
@@ -69,7 +72,10 @@ pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, a
             }
             Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
-        Ask::Plan(plan) => vec![loud("Approve this plan?"), strong(format!("  {}", expose_line(&plan.title)))],
+        Ask::Plan(plan) => vec![
+            loud(if width < NARROW { "Plan?" } else { "Approve this plan?" }),
+            strong(format!("  {}", expose_line(&plan.title))),
+        ],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),

@@ -20,7 +20,7 @@ use super::chat;
 use super::editor;
 use super::figures::count;
 use super::frame_context::{FrameContext, ShownKey};
-use super::layout_cache::LaidRequest;
+use super::layout_cache::{LaidRequest, PlanOrder};
 use crate::app::msg::Target;
 use crate::app::state::panel::{Choice, Extent, Stage};
 use crate::domain::request::{Ask, Request};
@@ -45,13 +45,13 @@ const PROBLEM: usize = 3;
 /// Rows of what is asked, and of the word that there is more of it, that stay before the answers scroll.
 const KEPT: usize = 3;
 /// Cells of a title, or of figures, below which they are left out.
-const TITLE: usize = 12;
+const TITLE: usize = 10;
 
 /// Rows that the panel would fill if it could have them all.
 pub(in crate::ui) fn rows(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
     let worst = worst_lines(paint, view.request, inner).len();
-    let body = body(paint, view, inner).len();
+    let body = body(paint, view, inner, PlanOrder::Any).len();
     let facts = approval::facts(paint, view, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
@@ -90,15 +90,28 @@ pub(in crate::ui) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Re
         return;
     }
     let mut rest = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
-    let lines = body(paint, view, inner.width);
     let facts = approval::facts(paint, view, inner.width);
     let answers = answer_rows(paint, view, inner.width);
+    let order = order(paint, view, inner, facts.len() + answers);
+    let lines = body(paint, view, inner.width, order);
     // Above whatever is cut: the worst is never what has to be scrolled to.
     let taken = pinned(paint, &worst, rest);
     rest = Rect { y: rest.y + taken, height: rest.height - taken, ..rest };
     let whole = content(paint, view, rest, (lines, facts), answers);
     title(paint, view, cells::row(inner, 0), (false, whole));
     paint.found.panel = Some((view.request.id.clone(), whole));
+}
+
+/// Order of the body in `area`, with `others` rows beside it: the steps of a plan stand first where what is before them
+/// would leave little of them in sight.
+fn order(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, others: usize) -> PlanOrder {
+    if view.panel.plan.as_ref().is_none_or(|plan| plan.outline.steps.is_empty()) {
+        return PlanOrder::AsWritten;
+    }
+    let lines = body(paint, view, area.width, PlanOrder::AsWritten).len();
+    let before = paint.found.panel_steps.first().map_or(0, |(first, _)| usize::from(*first));
+    let rows = usize::from(area.height);
+    if lines + others + 1 > rows && before * 4 > rows { PlanOrder::StepsFirst } else { PlanOrder::AsWritten }
 }
 
 /// Rows of a panel that is only announced: its name, and the worst risk.
@@ -158,7 +171,9 @@ fn content(
         () if chooses && all > usize::from(rest.height) => {
             let packed = answers::packed_rows(paint, view, rest.width, reads);
             let half = if reads { packed } else { packed.max(rest.height * 2 / 5) };
-            answers.min(half).min(rest.height - kept.min(1))
+            // Packed where they do not all have a row: none stays blank while something is hidden.
+            let rows = if answers > half { packed } else { answers };
+            rows.min(rest.height - kept.min(1))
         }
         () => answers.min(rest.height - kept),
     };
@@ -328,6 +343,12 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
                 if view.panel.selected.is_some() || wide > usize::from(area.width) {
                     hints.remove(0);
                 }
+                // The number of steps and the beginning of the title come before keys that the bar names too.
+                let least = cells::pieces_width(left.get(..2).unwrap_or(&left)) + TITLE;
+                let wide = least + cells::pieces_width(&paint.hints(&hints)) + 2;
+                if view.panel.plan.is_some() && wide > usize::from(area.width) {
+                    hints.drain(..hints.len() - 1);
+                }
                 hints
             }
             Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. } => Vec::new(),
@@ -350,7 +371,7 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
 }
 
 /// The exact effect, in lines of `width` cells. Cached until request, width or theme change.
-fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
+fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrder) -> Rc<Vec<Line<'static>>> {
     let (theme, request) = (paint.look.theme, view.request);
     if let Some(known) = &paint.cache.request
         && known.width == width
@@ -359,6 +380,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
         && known.plan == view.panel.plan
         && known.hunks == view.panel.hunks
         && known.unified == paint.state.conversations.unified
+        && (order == PlanOrder::Any || known.order == order)
     {
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
@@ -375,7 +397,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
             None => approval::body(paint, approval, width, &look),
         },
         Ask::Plan(review) => {
-            let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), width, &look);
+            let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), (width, order), &look);
             steps = ends;
             lines
         }
@@ -387,7 +409,8 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
     let (plan, hunks) = (view.panel.plan.clone(), view.panel.hunks.clone());
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
     let unified = paint.state.conversations.unified;
-    let kept = LaidRequest { request: request.clone(), plan, hunks, width, theme, unified, lines: lines_kept, steps };
+    let request = request.clone();
+    let kept = LaidRequest { request, plan, hunks, width, order, theme, unified, lines: lines_kept, steps };
     paint.cache.request = Some(kept);
     lines
 }

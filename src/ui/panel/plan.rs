@@ -2,6 +2,7 @@
 
 use super::super::chat;
 use super::super::frame_context::FrameContext;
+use super::super::layout_cache::PlanOrder;
 use super::lines::styled;
 use crate::app::state::plan::PlanView;
 use crate::domain::request::{PlanOrigin, PlanReview};
@@ -15,7 +16,7 @@ pub(super) fn body(
     paint: &FrameContext<'_>,
     plan: &PlanReview,
     view: Option<&PlanView>,
-    width: u16,
+    (width, order): (u16, PlanOrder),
     look: &chat::ChatStyle<'_>,
 ) -> (Vec<Line<'static>>, Vec<(u16, u16)>) {
     if plan.markdown.trim().is_empty() {
@@ -38,6 +39,7 @@ pub(super) fn body(
                 lines.extend(chat::markdown_with(&shown(before), width, look));
                 lines.push(Line::default());
             }
+            let before_steps = lines.len();
             let widest = chat::plan_widest(&view.outline.steps);
             let inner = usize::from(width).saturating_sub(2).max(1);
             for (n, step) in view.outline.steps.iter().enumerate() {
@@ -54,6 +56,20 @@ pub(super) fn body(
                 }
                 let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
                 ends.push((place(first), place(lines.len().saturating_sub(1).max(first))));
+            }
+            if order == PlanOrder::StepsFirst {
+                // With the blank between them.
+                let mut steps = lines.split_off(before_steps);
+                if let Some(blank) = lines.pop() {
+                    lines.insert(0, blank);
+                }
+                steps.append(&mut lines);
+                lines = steps;
+                let up = |at: &mut u16| *at = at.saturating_sub(u16::try_from(before_steps).unwrap_or(u16::MAX));
+                for (first, last) in &mut ends {
+                    up(first);
+                    up(last);
+                }
             }
             if !view.outline.after.trim().is_empty() {
                 lines.push(Line::default());

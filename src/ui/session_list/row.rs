@@ -21,6 +21,8 @@ use std::borrow::Cow;
 const AGE: usize = 4;
 /// Cells that a title keeps beside labels and status.
 const TITLE: usize = 22;
+/// Status of a session that is worked on.
+const WORKING: &str = "in-progress";
 /// Maximum number of labels.
 const LABELS: usize = 3;
 
@@ -193,7 +195,9 @@ fn status(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
     let entry = sessions.catalogue().status_entry(&meta.status);
     let name = entry.map_or(meta.status.as_str(), |entry| &*entry.id);
     // What is over is worth no colour.
-    let colour = entry.filter(|entry| !entry.closed).and_then(|entry| entry.color);
+    // Nor is work that does not go on: the sign says what became of it.
+    let rests = name == WORKING && !matches!(meta.attention(), Attention::Running | Attention::NeedsYou(_));
+    let colour = entry.filter(|entry| !entry.closed && !rests).and_then(|entry| entry.color);
     let style = colour.map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
     vec![piece(clean_line(name).into_owned(), style)]
 }
