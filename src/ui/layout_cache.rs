@@ -58,6 +58,8 @@ pub(super) struct LaidRequest {
     pub unified: bool,
     pub lines: Rc<Vec<Line<'static>>>,
     pub steps: Vec<(u16, u16)>,
+    /// Lines that a plan has before its steps, as it is written.
+    pub before_steps: usize,
 }
 
 /// Text laid out last, and its width: the widget counts its rows by the width of its last drawing.

@@ -108,8 +108,8 @@ fn order(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, others: usize
     if view.panel.plan.as_ref().is_none_or(|plan| plan.outline.steps.is_empty()) {
         return PlanOrder::AsWritten;
     }
-    let lines = body(paint, view, area.width, PlanOrder::AsWritten).len();
-    let before = paint.found.panel_steps.first().map_or(0, |(first, _)| usize::from(*first));
+    let lines = body(paint, view, area.width, PlanOrder::Any).len();
+    let before = paint.cache.request.as_ref().map_or(0, |known| known.before_steps);
     let rows = usize::from(area.height);
     if lines + others + 1 > rows && before * 4 > rows { PlanOrder::StepsFirst } else { PlanOrder::AsWritten }
 }
@@ -385,7 +385,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
     }
-    let mut steps = Vec::new();
+    let (mut steps, mut before_steps) = (Vec::new(), 0);
     let look = chat::ChatStyle { theme, glyphs: paint.look.glyphs };
     let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => match &view.panel.hunks {
@@ -397,8 +397,8 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
             None => approval::body(paint, approval, width, &look),
         },
         Ask::Plan(review) => {
-            let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), (width, order), &look);
-            steps = ends;
+            let (lines, ends, before) = plan::body(paint, review, view.panel.plan.as_deref(), (width, order), &look);
+            (steps, before_steps) = (ends, before);
             lines
         }
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
@@ -410,7 +410,8 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
     let unified = paint.state.conversations.unified;
     let request = request.clone();
-    let kept = LaidRequest { request, plan, hunks, width, order, theme, unified, lines: lines_kept, steps };
+    let kept =
+        LaidRequest { request, plan, hunks, width, order, theme, unified, lines: lines_kept, steps, before_steps };
     paint.cache.request = Some(kept);
     lines
 }

@@ -11,21 +11,23 @@ use crate::theme::Role;
 use ratatui::text::{Line, Span};
 use std::path::Path;
 
-/// The plan in lines of `width` cells, and the first and the last line of each step.
+/// The plan in lines of `width` cells, the first and the last line of each step, and how many lines it has before its
+/// steps as it is written.
 pub(super) fn body(
     paint: &FrameContext<'_>,
     plan: &PlanReview,
     view: Option<&PlanView>,
     (width, order): (u16, PlanOrder),
     look: &chat::ChatStyle<'_>,
-) -> (Vec<Line<'static>>, Vec<(u16, u16)>) {
+) -> (Vec<Line<'static>>, Vec<(u16, u16)>, usize) {
     if plan.markdown.trim().is_empty() {
-        return (styled(paint, "Empty plan: nothing to approve", width, Role::Warning), Vec::new());
+        return (styled(paint, "Empty plan: nothing to approve", width, Role::Warning), Vec::new(), 0);
     }
     // Nothing of a plan is hidden: what a terminal would act on, or nobody sees, stands there as what it is.
     let shown = |text: &str| reveal(text);
     let mut lines = Vec::new();
     let mut ends = Vec::new();
+    let mut before_steps = 0;
     if plan.resumes {
         let text = "Approved, but lisle quit before compaction finished. Answer to continue.";
         lines.extend(styled(paint, text, width, Role::Warning));
@@ -39,7 +41,7 @@ pub(super) fn body(
                 lines.extend(chat::markdown_with(&shown(before), width, look));
                 lines.push(Line::default());
             }
-            let before_steps = lines.len();
+            before_steps = lines.len();
             let widest = chat::plan_widest(&view.outline.steps);
             let inner = usize::from(width).saturating_sub(2).max(1);
             for (n, step) in view.outline.steps.iter().enumerate() {
@@ -85,7 +87,7 @@ pub(super) fn body(
         PlanOrigin::ChangedOnDisk => (format!("{name} changed since it was submitted"), Role::Warning),
     };
     lines.extend(styled(paint, &said, width, role));
-    (lines, ends)
+    (lines, ends, before_steps)
 }
 
 /// A plan without the heading that only says its title again: that stands in the panel's first row.
