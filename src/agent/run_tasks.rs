@@ -160,14 +160,8 @@ impl RunTasks {
         (facts, sandbox): (CallFacts, Sandbox),
         site: CallContext,
     ) {
-        let CallContext {
-            place,
-            seen,
-            jobs,
-            mailbox,
-            host,
-            undo: UndoTarget { recorder: undo_recorder, checkpoints, turn, row },
-        } = site;
+        let CallContext { place, seen, jobs, mailbox, host, undo: UndoTarget { recorder, checkpoints, turn, row } } =
+            site;
         let about = CallToRecord {
             checkpoints,
             call: call.id.clone(),
@@ -193,8 +187,8 @@ impl RunTasks {
         });
         one.tasks.spawn(async move {
             let id = call.id.clone();
-            let kept = undo_recorder.begin(about).await;
-            if let Some(text) = undo_recorder.news() {
+            let kept = recorder.begin(about).await;
+            if let Some(text) = recorder.news() {
                 let notice = Notice::new(Level::Warning, text).hint("changes can't be undone until there is space");
                 let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
@@ -218,7 +212,7 @@ impl RunTasks {
                     kept.made(*made);
                 }
                 let did = ended.as_ref().is_ok_and(|outcome| !outcome.failed);
-                let gaps = undo_recorder.end(kept, did, now()).await;
+                let gaps = recorder.end(kept, did, now()).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }

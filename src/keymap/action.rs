@@ -61,30 +61,7 @@ impl Context {
     /// True where letters are text and not keys: one place says so, for typing and for pasting.
     #[must_use]
     pub fn takes_text(self) -> bool {
-        match self {
-            Context::Input | Context::Picker | Context::Search | Context::Find => true,
-            Context::Global
-            | Context::List
-            | Context::Chat
-            | Context::Composer
-            | Context::Slash
-            | Context::Insert
-            | Context::Normal
-            | Context::Visual
-            | Context::Operator
-            | Context::Approval
-            | Context::Plan
-            | Context::Question
-            | Context::Inbox
-            | Context::Help
-            | Context::Confirm
-            | Context::Health
-            | Context::Undo
-            | Context::Changes
-            | Context::Rules
-            | Context::Jobs
-            | Context::Queue => false,
-        }
+        [Context::Input, Context::Picker, Context::Search, Context::Find].contains(&self)
     }
 
     /// All of them.
