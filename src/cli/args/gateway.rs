@@ -144,7 +144,7 @@ pub struct RestartArgs {
 /// `lisle ssh`.
 #[derive(Debug, ClapArgs)]
 pub struct SshArgs {
-    /// Host as ssh takes it, or a name of [machines] in config.toml.
+    /// Host as ssh takes it, or a machine named in config.toml.
     #[arg(value_name = "HOST")]
     pub host: String,
 }
