@@ -1,7 +1,7 @@
 //! The gateway as the app uses it: which engine it joins, and what a gateway opens for its clients.
 
 use super::client::options::GatewayView;
-use super::setup::Bootstrap;
+use super::setup::{Bootstrap, StartRequest};
 use super::workspaces::Workspaces;
 use crate::agent::{self, ClientInfo, Link, Setup};
 use crate::config::Paths;
@@ -13,7 +13,7 @@ use crate::gateway::home::{GatewayFiles, HomeOwnership};
 use crate::gateway::remote::{self, JoinOptions, Joined};
 use crate::gateway::ssh::SshCommand;
 use crate::gateway::{home, server, start};
-use crate::protocol::{Command, ToClient};
+use crate::protocol::{Command, NewSession, ToClient};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ pub async fn open(
         EngineChoice::Own => None,
         EngineChoice::Machine(machine) => return machine_of(machine, program, headless).await,
         EngineChoice::GatewayIfAny => match join_home(bootstrap, program, headless).await {
-            Ok(joined) => return Ok(opened(joined)),
+            Ok(joined) => return Ok(opened(joined, bootstrap)),
             Err(news) => news,
         },
     };
@@ -105,8 +105,14 @@ pub async fn open(
     Ok(OpenedEngine { link, gateway: None, news })
 }
 
-fn opened(joined: Joined) -> OpenedEngine {
-    let view = GatewayView { line: joined.line, machine: None };
+/// What the command line asks for new sessions: an engine of one's own takes it as its settings.
+fn asked(bootstrap: &Bootstrap) -> NewSession {
+    let StartRequest { connection, model, mode, .. } = bootstrap.wanted.clone();
+    NewSession { connection, model, mode, ..NewSession::default() }
+}
+
+fn opened(joined: Joined, bootstrap: &Bootstrap) -> OpenedEngine {
+    let view = GatewayView { line: joined.line, machine: None, asked: asked(bootstrap) };
     OpenedEngine { link: joined.link, gateway: Some(view), news: None }
 }
 
@@ -119,7 +125,11 @@ async fn machine_of(machine: &RemoteMachine, program: &str, headless: bool) -> a
         headless,
     };
     let joined = remote::join(options).await?;
-    let view = GatewayView { line: joined.line, machine: Some(machine.command.host().to_owned()) };
+    let view = GatewayView {
+        line: joined.line,
+        machine: Some(machine.command.host().to_owned()),
+        asked: NewSession::default(),
+    };
     Ok(OpenedEngine { link: joined.link, gateway: Some(view), news: None })
 }
 

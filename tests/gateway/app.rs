@@ -92,3 +92,15 @@ fn without_a_screen_a_turn_of_its_own_goes_on_to_its_end() {
     assert!(place.transcripts().contains("first part"), "{}", err(&shown));
     assert!(!place.transcripts().contains("interrupted"), "{}", place.transcripts());
 }
+
+#[test]
+fn a_session_through_a_gateway_is_what_the_command_line_asks_for() {
+    let place = Place::new([Script::says("not asked")], "");
+    let _gateway = place.serve();
+    let pty = place.app(&["--connection", "demo", "--mode", "explore"]);
+    pty.until("Ask anything");
+    pty.keys("list\r");
+    pty.until("entries");
+    assert!(pty.text().contains("Explore"), "{}", pty.text());
+    assert!(place.server.asked().is_empty(), "the demo answered");
+}

@@ -21,7 +21,8 @@ fn streams(home: &std::path::Path, bytes: u32, answers: Answers) -> Pty {
 
 fn begins_to_stream(home: &std::path::Path, bytes: u32, answers: Answers) -> Pty {
     let start = Start::new(env!("CARGO_BIN_EXE_lisle"), home).answers(answers);
-    let pty = start.env("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22").drain(bytes, ROUND_TRIP).go();
+    let pty =
+        start.args(["--no-gateway"]).env("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22").drain(bytes, ROUND_TRIP).go();
     pty.until("Ask to Edit");
     pty.keys("stream 3000\r");
     pty.until("esc stops");

@@ -25,7 +25,7 @@ use crate::domain::unsaved::Unsaved;
 use crate::domain::{Level, Notice, SessionId};
 use crate::gateway::remote::{LineState, LineView};
 use crate::protocol::{
-    Command, EngineCommand, EngineEvent, Event, Reply, SessionEvent, ShownRequests, Stamped, ToClient,
+    Command, EngineCommand, EngineEvent, Event, NewSession, Reply, SessionEvent, ShownRequests, Stamped, ToClient,
 };
 use event::{Events, LineInput, RuntimeEvent};
 use exit::{Exit, LAST_SAVE, RunError};
@@ -50,6 +50,8 @@ pub(super) struct EngineLink {
     pub link: Link,
     pub backlog: CommandOutbox,
     pub shown: ShownRequests,
+    /// Properties of new sessions that the command line asks for, where the engine is that of others.
+    pub asked: Option<NewSession>,
 }
 
 /// Files and folders that a client reads and writes.
@@ -133,6 +135,7 @@ impl Client {
         if options.gateway.is_some() {
             state.engine.line = EngineLine::Joined;
         }
+        let asked = options.gateway.as_ref().map(|gateway| gateway.asked.clone());
         let files = ClientFiles {
             ui_state,
             commands: options.commands,
@@ -144,7 +147,7 @@ impl Client {
         };
         let client = Self {
             state,
-            engine: EngineLink { link, backlog: CommandOutbox::default(), shown: ShownRequests::default() },
+            engine: EngineLink { link, backlog: CommandOutbox::default(), shown: ShownRequests::default(), asked },
             timers: HashMap::new(),
             events,
             files,
@@ -162,6 +165,11 @@ impl Client {
             Effect::Send(mut command) => {
                 if let Command::Session { id, command } = &mut command {
                     self.engine.shown.quote(id, command);
+                }
+                if let (Command::Engine(EngineCommand::Create(new)), Some(asked)) = (&mut command, &self.engine.asked) {
+                    new.connection = new.connection.take().or_else(|| asked.connection.clone());
+                    new.model = new.model.take().or_else(|| asked.model.clone());
+                    new.mode = new.mode.or(asked.mode);
                 }
                 self.engine.backlog.send(&self.engine.link.requests, command);
             }

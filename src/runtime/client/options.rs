@@ -8,6 +8,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::status_line::StatusLine;
 use crate::gateway::remote::LineView;
 use crate::keymap::Table;
+use crate::protocol::NewSession;
 use crate::runtime::commands::Folders;
 use crate::runtime::terminal::Mouse;
 use crate::runtime::workspaces::Workspaces;
@@ -29,6 +30,8 @@ pub struct GatewayView {
     pub line: LineView,
     /// The machine that it runs on; `None` for this one.
     pub machine: Option<String>,
+    /// Properties of new sessions that the command line asks for.
+    pub asked: NewSession,
 }
 
 /// Options of a client.
