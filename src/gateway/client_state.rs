@@ -1,4 +1,4 @@
-//! What the gateway keeps of one client, from its first connection until it left or did not come back.
+//! State of one client, from its first connection until it left or did not come back.
 
 use super::client_queue::ClientQueue;
 use super::frame::{self, ErrorCode, FrameError};
@@ -149,7 +149,7 @@ impl ClientState {
 
     /// Hands the command of a request to the engine of a workspace. False if that is not attached, or has ended.
     ///
-    /// What the engine takes is noted as taken and the other way round, also when the connection ends meanwhile.
+    /// Requests that the engine takes are noted as taken and the other way round, also when the connection ends meanwhile.
     pub async fn command(&self, workspace: &Path, request: ClientRequest) -> bool {
         let requests = lock(&self.links).get(workspace).cloned();
         let Some(requests) = requests else { return false };
@@ -170,7 +170,7 @@ impl ClientState {
         }
     }
 
-    /// What a client leaves out of a command is its own directory, and not the gateway's.
+    /// A directory that a command leaves out is the client's own, and not the gateway's.
     fn with_own_directory(&self, mut command: Command) -> Command {
         if let Command::Engine(EngineCommand::Create(new)) = &mut command {
             new.cwd = new.cwd.take().or_else(|| self.cwd.clone());

@@ -41,16 +41,16 @@ pub(super) enum Door {
     Network {
         /// Address of the client.
         address: IpAddr,
-        /// What the token that came already lets it do.
+        /// Rights by the token that came already.
         grant: Option<Grant>,
     },
 }
 
-/// What a connection may do.
+/// Rights of a connection.
 #[derive(Clone)]
 struct Rights {
     scopes: Scopes,
-    /// What it was let in by, over the network.
+    /// Token that let it in, over the network.
     grant: Option<Grant>,
 }
 

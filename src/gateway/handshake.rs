@@ -14,7 +14,7 @@ pub const CONNECT: &str = "connect";
 /// Oldest version of the protocol that is spoken.
 pub const OLDEST: u32 = protocol::VERSION;
 
-/// What a client says first.
+/// First request of a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Connect {
@@ -53,7 +53,7 @@ pub struct ClientName {
     pub version: String,
 }
 
-/// What a client saw last.
+/// Last event that a client saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resume {
@@ -80,7 +80,7 @@ pub struct Hello {
     /// Folder of the workspace that was attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<PathBuf>,
-    /// What the client missed follows. Otherwise it asks anew for all that it shows.
+    /// Missed events follow. Otherwise it asks anew for all that it shows.
     #[serde(default)]
     pub resumed: bool,
     /// Highest request number that was taken from this client in this instance: what it sent after that is sent again.

@@ -76,7 +76,7 @@ pub enum OwnError {
     /// A file could not be had.
     #[error("{what} {}: {error}", .path.display())]
     Io {
-        /// What failed.
+        /// Action that failed.
         what: &'static str,
         /// On what.
         path: PathBuf,

@@ -127,7 +127,7 @@ pub struct Status {
 pub struct HttpShown {
     /// Address that it can be reached at, without a slash at its end.
     pub url: String,
-    /// What is sent is encrypted here.
+    /// Traffic is encrypted here.
     pub tls: bool,
     /// A proxy in front of it does that.
     pub behind_proxy: bool,

@@ -1,6 +1,6 @@
 //! The gateway process: accepts connections, opens engines on demand, knows its clients, and ends.
 //!
-//! What one connection says is left to `connection`.
+//! One connection is left to `connection`.
 
 use super::access::NetworkAccess;
 use super::client_state::ClientState;

@@ -123,7 +123,7 @@ async fn why_not(command: &SshCommand, mut child: Child, said: &Said) -> DialErr
     }
 }
 
-/// What ssh and the other side write to stderr.
+/// Lines that ssh and the other side write to stderr.
 #[derive(Clone)]
 struct Said(Arc<Mutex<(bool, String)>>);
 

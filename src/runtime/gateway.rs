@@ -56,7 +56,7 @@ pub struct OpenedEngine {
     pub link: Link,
     /// The gateway, where it is one.
     pub gateway: Option<GatewayView>,
-    /// What the user should know about it.
+    /// News of it for the user.
     pub news: Option<Notice>,
 }
 
@@ -105,7 +105,7 @@ pub async fn open(
     Ok(OpenedEngine { link, gateway: None, news })
 }
 
-/// What the command line asks for new sessions: an engine of one's own takes it as its settings.
+/// Properties that the command line asks for new sessions: an engine of one's own takes it as its settings.
 fn asked(bootstrap: &Bootstrap) -> NewSession {
     let StartRequest { connection, model, mode, .. } = bootstrap.wanted.clone();
     NewSession { connection, model, mode, ..NewSession::default() }

@@ -18,3 +18,14 @@ pub(super) fn holds(path: &Path) -> bool {
     OWN.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|own| path.starts_with(own))
         || path.ancestors().any(|above| above.join("session.jsonl").is_file())
 }
+
+/// Folders of a workspace, for whoever works in the workspace itself.
+const OF_WORKSPACE: &[&str] = &["sessions", "checkpoints", "usage"];
+
+/// lisle's folders with the workspace of a session, wherever that lies: one source for the sandbox and the file tools.
+#[must_use]
+pub fn with_workspace(own: &[PathBuf], session: &Path) -> Vec<PathBuf> {
+    let workspace = session.ancestors().nth(2).filter(|dir| session.starts_with(dir.join("sessions")));
+    let parts = workspace.into_iter().flat_map(|dir| OF_WORKSPACE.iter().map(move |name| dir.join(name)));
+    own.iter().cloned().chain(workspace.map(Path::to_owned)).chain(parts).collect()
+}

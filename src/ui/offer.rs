@@ -100,7 +100,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// What the rows in sight need, beside the user's `own` commands.
+    /// Cells that the rows in sight need, beside the user's `own` commands.
     fn of<'r>(seen: impl Iterator<Item = &'r OfferRow>, own: &[OwnCommand]) -> Self {
         let all = Slash::ALL.iter().map(|slash| slash.word()).chain(own.iter().map(|own| own.name.as_str()));
         let all = all.map(cells::width).max().unwrap_or(0) + 3;

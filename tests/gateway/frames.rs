@@ -1,4 +1,4 @@
-//! What a connection may say, and what comes of all else.
+//! Frames of a connection, and errors for all else.
 
 use crate::place::{Place, paused, until};
 use crate::support::model_server::{Gate, Script};

@@ -273,7 +273,7 @@ choice! {
 choice! {
     /// When the app starts a gateway in the background and joins it.
     GatewayStart {
-        /// Where it runs over SSH, so that a lost line stops nothing.
+        /// Over SSH, so that a lost line stops nothing.
         #[default]
         Ssh = "ssh",
         /// Always.

@@ -40,7 +40,7 @@ const HEADERS: &[(header::HeaderName, &str)] = &[
     ),
 ];
 
-/// What all routes share.
+/// State that all routes share.
 pub(super) struct Guarding {
     pub gateway: Arc<Gateway>,
     /// Cookies are for encrypted connections alone.
@@ -59,7 +59,7 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// What the client may do, if that covers a scope.
+    /// Rights of the client, if that covers a scope.
     pub fn needs(&self, scope: Scope) -> Result<&Grant, Problem> {
         match &self.grant {
             Some(grant) if grant.scopes.cover(scope) => Ok(grant),
@@ -98,7 +98,7 @@ impl Guarding {
         Ok(())
     }
 
-    /// Who asks. Somebody without token and cookie is nobody; a wrong token is refused at once.
+    /// Client that asks. Somebody without token and cookie is nobody; a wrong token is refused at once.
     fn grant(&self, address: IpAddr, method: &Method, headers: &HeaderMap) -> Result<Option<Grant>, Problem> {
         let access = &self.gateway.access;
         if let Some(value) = headers.get(header::AUTHORIZATION) {

@@ -15,7 +15,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// Where and how the gateway listens.
+/// Addresses that the gateway listens on, and how.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
     /// Address and port; port 0 is one that is free.

@@ -21,7 +21,7 @@ impl Problem {
         Self { status, error: FrameError::new(code, message) }
     }
 
-    /// What was sent is not understood.
+    /// A request that is not understood.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidRequest, message)
     }

@@ -1,11 +1,11 @@
-//! What is known of a client, to ask for it anew where events were lost, and what may be asked twice.
+//! Knowledge of a client, to ask for it anew where events were lost, and what may be asked twice.
 
 use super::ROWS;
 use crate::domain::SessionId;
 use crate::protocol::{Command, EngineCommand, Event, SessionCommand, SessionEvent, Stamped};
 use std::collections::BTreeMap;
 
-/// What is known of the client, to ask anew where events were lost.
+/// Knowledge of the client, to ask anew where events were lost.
 #[derive(Default)]
 pub(super) struct KnownOfClient {
     listed: bool,

@@ -1,7 +1,7 @@
 //! A client's end of a line to a gateway. To whoever has the link it is like that of an engine in the same process: lost lines
 //! are made again here, and what was missed comes as if nothing had been.
 //!
-//! What is sent while there is no line waits in order. Once there is one again, the gateway says up to which number it took
+//! Requests wait in order while there is no line. Once there is one again, the gateway says up to which number it took
 //! requests, and goes on after the last event that came; where it cannot, sessions that were open are opened anew.
 
 mod carrier;
@@ -64,7 +64,7 @@ pub struct Joined {
     pub link: Link,
     /// State of the line.
     pub line: LineView,
-    /// What the gateway said of itself.
+    /// First answer of the gateway.
     pub hello: Hello,
 }
 

@@ -8,13 +8,12 @@
 
 use super::caches;
 use super::site::Site;
+use crate::sandbox::own_folders;
 use crate::sandbox::profile::{Bounds, Namespaces, Replaced};
 use std::path::{Path, PathBuf};
 
 /// Name of the empty folder in the session's, which no command sees by this path.
 const EMPTY: &str = "covered";
-/// Folders and files of a workspace, for a command that works in it.
-const OF_WORKSPACE: &[&str] = &["sessions", "checkpoints", "usage"];
 
 /// Puts an empty folder over each of lisle's folders that these bounds would show. Blocks.
 pub(super) fn cover(site: &Site<'_>, bounds: &mut Bounds) {
@@ -59,7 +58,7 @@ pub(super) fn shown(site: &Site<'_>, bounds: &Bounds) -> Vec<PathBuf> {
     let places: Vec<&Path> = lists.into_iter().flatten().map(PathBuf::as_path).chain([site.cwd]).collect();
     let is_shown = |dir: &PathBuf| places.iter().any(|place| dir.starts_with(place) && dir != place);
     let mut out: Vec<PathBuf> =
-        all(site).filter(|dir| !site.cwd.starts_with(dir) && is_shown(dir) && dir.is_dir()).collect();
+        all(site).into_iter().filter(|dir| !site.cwd.starts_with(dir) && is_shown(dir) && dir.is_dir()).collect();
     out.sort();
     out.dedup_by(|inner, outer| inner.starts_with(outer));
     out
@@ -68,16 +67,13 @@ pub(super) fn shown(site: &Site<'_>, bounds: &Bounds) -> Vec<PathBuf> {
 /// True for a path in one of lisle's folders, that of a session left out: what changes there is not a command's doing, where
 /// no command gets there.
 pub(super) fn holds(site: &Site<'_>, path: &Path) -> bool {
-    site.namespaces == Namespaces::With && all(site).any(|dir| path.starts_with(&dir) && !site.cwd.starts_with(&dir))
+    site.namespaces == Namespaces::With
+        && all(site).iter().any(|dir| path.starts_with(dir) && !site.cwd.starts_with(dir))
 }
 
 /// lisle's folders, with the workspace of the session wherever it lies.
-fn all(site: &Site<'_>) -> impl Iterator<Item = PathBuf> {
-    let workspace = site.session_dir.ancestors().nth(2).filter(|above| above.parent().is_some());
-    let parts = workspace.into_iter().flat_map(|dir| OF_WORKSPACE.iter().map(move |name| dir.join(name)));
-    let workspace = workspace.filter(|dir| site.session_dir.starts_with(dir.join("sessions")));
-    let parts = parts.filter(move |_| workspace.is_some());
-    site.own_dirs.iter().cloned().chain(workspace.map(Path::to_owned)).chain(parts)
+fn all(site: &Site<'_>) -> Vec<PathBuf> {
+    own_folders::with_workspace(site.own_dirs, site.session_dir)
 }
 
 /// Folders between a path and the working directory: one that is moved away would uncover what lies in it.

@@ -7,6 +7,7 @@ use super::folders::{SESSION, TEMP, toolchains};
 use super::{git_index, readable, scan};
 use crate::domain::secret::Content;
 use crate::sandbox::allowances::Allowances;
+use crate::sandbox::own_folders;
 use crate::sandbox::repository::Repository;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,7 @@ impl SecrecyView<'_> {
         if self.is_of_session(path) || self.is_granted(path) {
             return false;
         }
-        let mut own = self.own_dirs.iter().map(real);
+        let mut own = own_folders::with_workspace(self.own_dirs, &real(self.session_dir)).into_iter().map(real);
         if own.any(|own| path.starts_with(&own) && !(below_cwd && cwd.starts_with(&own))) {
             return true;
         }
@@ -137,6 +138,23 @@ mod tests {
             std::fs::write(home.join(file), "x").unwrap();
         }
         (dir, home)
+    }
+
+    #[test]
+    fn a_workspace_in_the_project_is_apart() {
+        let (_dir, home) = home();
+        let cwd = home.join("work");
+        let session = cwd.join("ws/sessions/s1");
+        let allowances = Allowances::default();
+        let inner = cwd.join("ws");
+        let view = |cwd| SecrecyView { cwd, session_dir: &session, own_dirs: &[], allowances: &allowances, home: None };
+        for apart in ["ws/sessions/s2/session.jsonl", "ws/permissions.json", "ws/checkpoints/ab/copy"] {
+            assert!(view(&cwd).is_apart(&cwd.join(apart)), "{apart}");
+        }
+        assert!(view(&inner).is_apart(&cwd.join("ws/sessions/s2/session.jsonl")), "also from the workspace");
+        for open in ["a.rs", "ws/sessions/s1/data/a.csv"] {
+            assert!(!view(&cwd).is_apart(&cwd.join(open)), "{open}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::LoadedFile;
 use super::paths::follow;
 use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
+use crate::sandbox::own_folders;
 use crate::sandbox::places::{
     SecrecyView, hidden, holds_beside, holds_secret as holds_any, led_to, protected_in, secrets_in,
 };
@@ -177,8 +178,7 @@ pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
 pub(crate) fn left_out(place: &CallPlace) -> Vec<PathBuf> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (cwd, session) = (real(&place.cwd), real(&place.session_dir));
-    let workspace = session.ancestors().nth(2).filter(|dir| session.starts_with(dir.join("sessions")));
-    let all = place.own_dirs.iter().map(|dir| real(dir)).chain(workspace.map(Path::to_owned));
+    let all = own_folders::with_workspace(&place.own_dirs, &session).into_iter().map(|dir| real(&dir));
     all.filter(|dir| !cwd.starts_with(dir)).collect()
 }
 
