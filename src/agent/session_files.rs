@@ -6,7 +6,7 @@ use super::blocking::blocking;
 use super::mailbox::{Mailbox, Report};
 use crate::domain::message::{Message, UserText};
 use crate::domain::notice::{Level, Notice};
-use crate::domain::unsaved::{Refuge, Unsaved};
+use crate::domain::unsaved::{KEPT_IN_MEMORY, Refuge, SAVED_AGAIN, Unsaved};
 use crate::domain::{MessageId, SessionId, SessionMeta};
 use crate::store::{
     Access, Around, Durability, Elsewhere, FolderWatch, Follower, Health, Journal, LoadedSession, RowPage, Store,
@@ -167,7 +167,7 @@ impl SessionFiles {
     pub(super) fn health(&mut self, health: Health) -> Option<Notice> {
         let (now, hint) = match health {
             Health::Saved => (None, ""),
-            Health::Unsaved(why) => (Some(why), "Kept in memory until it can be saved."),
+            Health::Unsaved(why) => (Some(why), KEPT_IN_MEMORY),
             Health::Over(why) => (Some(why), ""),
         };
         if now == self.last_health {
@@ -176,7 +176,7 @@ impl SessionFiles {
         self.last_health.clone_from(&now);
         Some(match now {
             Some(trouble) => Notice::new(Level::Error, trouble).hint(hint),
-            None => Notice::new(Level::Info, "Everything is saved again"),
+            None => Notice::new(Level::Info, SAVED_AGAIN),
         })
     }
 

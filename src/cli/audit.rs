@@ -53,7 +53,7 @@ fn line(out: &mut String, entry: &LedgerEntry) {
                 Sandbox::ReadOnly => "read-only",
                 Sandbox::Workspace => "workspace",
             };
-            let who = sanitise::clean_line(&decision.authority.in_words()).into_owned();
+            let who = sanitise::clean_line(&decision.by()).into_owned();
             let _ = writeln!(out, "  {:<7}  {held:<9}  {tool} {subject}  (by {who})", decision.mode.word());
             if !decision.allowed && !decision.reason.is_empty() {
                 let _ = writeln!(out, "{:19}  {}", "", sanitise::reveal(&decision.reason.replace('\n', " ")));

@@ -1,4 +1,5 @@
-//! `lisle run`: one message through the same engine as the app, with nobody to ask.
+//! `lisle run`: one message through the same engine as the app, with nobody to ask. Where a gateway has the home, the engine is
+//! the gateway's, and `--wait` lets people at other clients answer.
 //!
 //! It goes by the events of its own session alone, from the moment that the session has accepted its message: what spawned
 //! sessions do, or what another process writes into the session, is no answer of its own. Every wait has an end.
@@ -7,16 +8,20 @@ use super::args::{RunArgs, RunOutput};
 use super::exit::Exit;
 use super::output::{complain, say, say_json};
 use super::prompt;
-use crate::agent::{self, ClientInfo, Link};
-use crate::domain::ids::CallId;
+use super::run_line::RunLine;
+use crate::agent::Link;
+use crate::domain::ids::{CallId, RequestId};
 use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::{Level, Notice};
+use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::{reveal, reveal_line};
-use crate::domain::unsaved::{Refuge, Unsaved};
+use crate::domain::session::Activity;
+use crate::domain::unsaved::{KEPT_IN_MEMORY, Refuge, SAVED_AGAIN, Unsaved};
 use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
 use crate::protocol::{
-    Command, EngineCommand, EngineEvent, Event, NewSession, SessionCommand, SessionEvent, Stamped, TurnEnd,
+    Command, EngineCommand, EngineEvent, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped, TurnEnd,
 };
+use crate::runtime::gateway::{self, EngineChoice};
 use crate::runtime::setup::{Bootstrap, StartRequest, Which};
 use crate::tools::protected_files::interrupted;
 use std::time::Duration;
@@ -33,11 +38,13 @@ const SILENCE: Duration = Duration::from_secs(3600);
 /// Number of attempts to claim a session, with pauses: a reader holds it only for a moment.
 const CLAIMS: u32 = 4;
 const BETWEEN_CLAIMS: Duration = Duration::from_millis(100);
+/// Rows of a spawned session that are read when it appears.
+const SPAWNED_ROWS: usize = 50;
 /// Interval at which it is asked whether changes are still being taken back.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
-    let RunArgs { output, timeout, prompt: words } = run;
+pub(super) async fn run(bootstrap: Bootstrap, engine: EngineChoice, run: RunArgs) -> Exit {
+    let RunArgs { output, timeout, wait, prompt: words } = run;
     let deadline = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let reading = tokio::task::spawn_blocking(move || prompt::read(&words));
     let read = match deadline {
@@ -61,24 +68,41 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         return Exit::Usage;
     }
     let wanted = bootstrap.wanted.clone();
-    let needs_connection = wanted.which == Which::New;
-    if needs_connection && let Err(why) = bootstrap.usable_connection() {
-        complain(&format!("lisle: {why}"));
-        return Exit::NoCredentials;
-    }
+    let is_new = wanted.which == Which::New;
     let session = match wanted.which.clone() {
         Which::New => None,
         Which::This(id) => Some(id),
         Which::Latest => bootstrap.latest(),
     };
-    if session.is_none() && !needs_connection {
+    if session.is_none() && !is_new {
         complain("lisle: no session to continue");
         return Exit::Usage;
     }
-    let here = Here { names: bootstrap.connection_names(), usable: bootstrap.usable_connection() };
-    // In this process, also where a gateway has the home: turns there ask whoever looks at them, and a run asks nobody.
-    let mut link = agent::open(bootstrap.engine(true)).connect(ClientInfo::headless("run"));
-    let mut face = Face::new(output, session, wanted, prompt, here);
+    let opened = match gateway::open(&engine, &bootstrap, "run", !wait).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            complain(&format!("lisle: {error:#}"));
+            return Exit::Failed;
+        }
+    };
+    if let Some(news) = &opened.news {
+        complain(&format!("lisle: {}", sentences(&news.text, &news.hint)));
+    }
+    let mut link = opened.link;
+    let line = RunLine::new(opened.gateway.map(|gateway| gateway.line.state));
+    let usable = if line.is_gateway() { Ok(()) } else { bootstrap.usable_connection() };
+    if wait && !line.is_gateway() {
+        complain(
+            "lisle: --wait needs a gateway: people at its clients answer. Start one with \"lisle serve --background\".",
+        );
+        return Exit::Usage;
+    }
+    if is_new && let Err(why) = &usable {
+        complain(&format!("lisle: {why}"));
+        return Exit::NoCredentials;
+    }
+    let here = Here { names: bootstrap.connection_names(), usable };
+    let mut face = Face::new(output, session, wanted, prompt, here, line);
     face.start(&link).await;
     let end = face.turn(&mut link, deadline).await;
     let stopped = matches!(end, Ended::Interrupted | Ended::Late) || face.stage == RunStage::Ending;
@@ -115,7 +139,7 @@ fn exit_of(face: &Face, end: Ended, saved: bool) -> Exit {
     let taken_over = face.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));
     match face.exit(end) {
         Exit::Done | Exit::Refused if taken_over => Exit::Held,
-        Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() => Exit::Unsaved,
+        Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() || face.kept_in_memory => Exit::Unsaved,
         exit => exit,
     }
 }
@@ -185,6 +209,8 @@ enum Ended {
     /// No connection answers in the session.
     NoConnection(String),
     Usage(String),
+    /// The gateway is gone, and with it the turn.
+    Gone(String),
     Lost,
 }
 
@@ -221,10 +247,24 @@ struct Face {
     trouble: Option<(String, String)>,
     /// Content that could not be saved, of spawned sessions too.
     unsaved: Vec<Unsaved>,
+    line: RunLine,
+    /// Number of the request that makes the session: others may be made meanwhile.
+    create: Option<u64>,
+    /// Requests that somebody is to answer.
+    asked: Vec<RequestId>,
+    /// A gateway keeps rows in memory that it could not save.
+    kept_in_memory: bool,
 }
 
 impl Face {
-    fn new(output: RunOutput, session: Option<SessionId>, wanted: StartRequest, prompt: String, here: Here) -> Self {
+    fn new(
+        output: RunOutput,
+        session: Option<SessionId>,
+        wanted: StartRequest,
+        prompt: String,
+        here: Here,
+        line: RunLine,
+    ) -> Self {
         let stage = if session.is_some() { RunStage::Claiming(1) } else { RunStage::Opening };
         Self {
             output,
@@ -239,10 +279,14 @@ impl Face {
             told: Vec::new(),
             trouble: None,
             unsaved: Vec::new(),
+            line,
+            create: None,
+            asked: Vec::new(),
+            kept_in_memory: false,
         }
     }
 
-    async fn start(&self, link: &Link) {
+    async fn start(&mut self, link: &Link) {
         match &self.session {
             // Held before it is looked at: what is seen then stays true.
             Some(_) => self.act(link, SessionCommand::Claim).await,
@@ -254,7 +298,7 @@ impl Face {
                     mode: self.wanted.mode,
                     ..NewSession::default()
                 };
-                let _ = link.requests.send(Command::Engine(EngineCommand::Create(new))).await;
+                self.create = link.requests.send(Command::Engine(EngineCommand::Create(new))).await.ok();
             }
         }
     }
@@ -265,15 +309,18 @@ impl Face {
         let mut heard = Instant::now();
         loop {
             let silence = heard + if self.stage == RunStage::Accepted { SILENCE } else { BEGINS };
-            let until = deadline.map_or(silence, |deadline| deadline.min(silence));
+            // People take their time.
+            let silence = if self.asked.is_empty() { Some(silence) } else { None };
+            let until = deadline.into_iter().chain(silence).min();
             let stamped = tokio::select! {
                 next = link.events.event() => next,
+                why = self.line.lost() => return Ended::Gone(why),
                 by = &mut interrupted => {
                     self.act(link, if by == CutBy::User { SessionCommand::Stop } else { SessionCommand::Cut { by } }).await;
                     return Ended::Interrupted;
                 }
-                () = tokio::time::sleep_until(until) => {
-                    let by = if deadline.is_some_and(|deadline| until == deadline) { CutBy::TimeLimit } else { CutBy::Error };
+                () = at(until) => {
+                    let by = if until == deadline { CutBy::TimeLimit } else { CutBy::Error };
                     self.act(link, SessionCommand::Cut { by }).await;
                     return Ended::Late;
                 }
@@ -305,10 +352,13 @@ impl Face {
         }
     }
 
-    /// True if an event is of the run's session, or of none. A new session is the first one to appear.
+    /// True if an event is of the run's session, or of none. A new session is the one that answers the request for it.
     fn is_ours(&mut self, stamped: &Stamped) -> bool {
         let Some(session) = stamped.event.session() else { return true };
-        self.session.get_or_insert_with(|| session.clone()) == session
+        if self.session.is_none() && self.create.is_some() && stamped.re == self.create {
+            self.session = Some(session.clone());
+        }
+        self.session.as_ref() == Some(session)
     }
 
     async fn hear(&mut self, link: &Link, stamped: Stamped) -> Option<Ended> {
@@ -317,6 +367,9 @@ impl Face {
             return None;
         }
         if !self.is_ours(&stamped) {
+            if self.line.is_gateway() {
+                self.follow_spawned(link, &stamped.event).await;
+            }
             return None;
         }
         match stamped.event {
@@ -325,6 +378,38 @@ impl Face {
             // A run follows its session: lists, searches and models are for a screen.
             Event::Engine(_) => None,
         }
+    }
+
+    /// A gateway sends what spawned sessions do only to those that opened them.
+    async fn follow_spawned(&mut self, link: &Link, event: &Event) {
+        let Event::Session { id, event: SessionEvent::Changed(meta) } = event else { return };
+        let parent = meta.parent.as_ref().map(|parent| &parent.session);
+        let is_of_family = parent.is_some_and(|parent| self.session.as_ref() == Some(parent) || self.line.has(parent));
+        if is_of_family && self.line.follow(id) {
+            let open = SessionCommand::Open { rows: SPAWNED_ROWS };
+            let _ = link.requests.send(Command::Session { id: id.clone(), command: open }).await;
+        }
+    }
+
+    /// The session was read anew, because its gateway was away: its turn may be over.
+    fn read_anew(&mut self, opened: &Opened) -> Option<Ended> {
+        self.asked = opened.requests.iter().map(|request| request.id.clone()).collect();
+        let is_over = opened.meta.activity == Activity::Idle;
+        is_over.then(|| Ended::Gone("the gateway ended, and with it the turn".to_owned()))
+    }
+
+    /// Somebody at another client is to answer.
+    fn asked(&mut self, request: &Request) {
+        self.asked.push(request.id.clone());
+        let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
+        let what = match &request.ask {
+            Ask::Approval(approval) => format!("approval of {}", reveal_line(&approval.subject)),
+            Ask::Plan(_) => "approval of a plan".to_owned(),
+            Ask::Question(_) => "an answer to a question".to_owned(),
+            Ask::Trust(_) => "trust in rules of this folder".to_owned(),
+            Ask::Key(_) => "a key".to_owned(),
+        };
+        complain(&format!("lisle: waiting for {what}. Answer with: lisle --session {session}"));
     }
 
     /// Follows the run's session.
@@ -350,6 +435,16 @@ impl Face {
             }
             SessionEvent::Notice(notice) => return self.notice(&notice),
             SessionEvent::TurnEnded { end } if self.stage == RunStage::Accepted => return Some(Ended::Turn(end)),
+            SessionEvent::Opened(opened) if self.stage == RunStage::Accepted => return self.read_anew(&opened),
+            SessionEvent::Asked(request) if self.stage == RunStage::Accepted => self.asked(&request),
+            SessionEvent::Settled { request, by } => {
+                if self.asked.contains(&request)
+                    && let Some(by) = by
+                {
+                    complain(&format!("lisle: answered by {}", reveal_line(&by)));
+                }
+                self.asked.retain(|asked| *asked != request);
+            }
             // Of another turn, or answers to what was not asked.
             SessionEvent::Opened(_) | SessionEvent::Accepted { .. } | SessionEvent::TurnEnded { .. } => {}
             // Rows carry all that the answer needs, and nobody is there whom the rest could be shown to.
@@ -364,7 +459,6 @@ impl Face {
             | SessionEvent::ConnectionWanted { .. }
             | SessionEvent::ModelWanted { .. }
             | SessionEvent::Asked(_)
-            | SessionEvent::Settled { .. }
             | SessionEvent::Todo(_)
             | SessionEvent::Jobs(_)
             | SessionEvent::Plan(_)
@@ -383,7 +477,10 @@ impl Face {
     }
 
     /// Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
-    fn notice(&self, notice: &Notice) -> Option<Ended> {
+    fn notice(&mut self, notice: &Notice) -> Option<Ended> {
+        if self.line.is_gateway() && (notice.hint == KEPT_IN_MEMORY || notice.text == SAVED_AGAIN) {
+            self.kept_in_memory = notice.hint == KEPT_IN_MEMORY;
+        }
         if notice.level < Level::Warning {
             return None;
         }
@@ -490,9 +587,13 @@ impl Face {
         }
     }
 
-    /// Lets the engine save and end. `stopped`: the last rows of the turn come yet.
+    /// Lets the engine save and end, or leaves the gateway. `stopped`: the last rows of the turn come yet.
     async fn finish(&mut self, mut link: Link, stopped: bool) {
-        let _ = link.requests.send(Command::Engine(EngineCommand::Shutdown)).await;
+        // Whoever leaves a gateway gets nothing more.
+        let mut leaves = !(self.line.is_gateway() && stopped && self.stage == RunStage::Accepted);
+        if leaves {
+            let _ = link.requests.send(Command::Engine(EngineCommand::Shutdown)).await;
+        }
         while let Some(stamped) = link.events.event().await {
             self.print(&stamped);
             let ours = self.is_ours(&stamped);
@@ -508,6 +609,9 @@ impl Face {
                 if stopped {
                     self.row(*row);
                 }
+            } else if ours && !leaves && matches!(event, SessionEvent::TurnEnded { .. }) {
+                leaves = true;
+                let _ = link.requests.send(Command::Engine(EngineCommand::Shutdown)).await;
             } else if ours && self.stage == RunStage::Ending && matches!(event, SessionEvent::TurnEnded { .. }) {
                 self.stage = RunStage::Over;
             }
@@ -543,6 +647,11 @@ impl Face {
                 complain(&format!("lisle: {why}"));
                 Exit::Usage
             }
+            Ended::Gone(why) => {
+                let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
+                complain(&format!("lisle: {why}. Open the session with lisle --session {session}."));
+                Exit::Failed
+            }
             Ended::Lost => Exit::Failed,
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
@@ -572,6 +681,14 @@ fn sentences(text: &str, hint: &str) -> String {
     let hint =
         letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str());
     format!("{} {}", ends(text), ends(&hint)).trim().to_owned()
+}
+
+/// Waits until then; for ever without a time.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Waits for a signal that ends the run, and says what it means: Ctrl+C is the user's word.

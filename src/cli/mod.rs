@@ -14,6 +14,7 @@ mod help;
 mod output;
 mod permissions;
 mod prompt;
+mod run_line;
 mod search;
 mod sessions;
 mod share;
@@ -91,7 +92,7 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
         Some(CliCommand::Run(run)) => {
             complain_of(&bootstrap);
             bootstrap.find_servers().await;
-            headless::run(bootstrap, run).await
+            headless::run(bootstrap, runtime::gateway::EngineChoice::of_home(no_gateway), run).await
         }
         Some(CliCommand::Sessions(command)) => {
             complain_of(&bootstrap);

@@ -148,6 +148,7 @@ mod tests {
             authority: Authority::Mode,
             reason: String::new(),
             sandbox: Sandbox::ReadOnly,
+            client: None,
         });
         let call = ToolCall {
             id: CallId::new(id),

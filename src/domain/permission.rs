@@ -323,13 +323,26 @@ pub struct Decision {
     /// The sandbox profile that a command ran in.
     #[serde(default)]
     pub sandbox: Sandbox,
+    /// Client of a gateway at which a person decided. Not sanitised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 impl Decision {
     /// The call must not run.
     #[must_use]
     pub fn refused(mode: Mode, authority: Authority, reason: String) -> Self {
-        Self { allowed: false, mode, authority, reason, sandbox: Sandbox::None }
+        Self { allowed: false, mode, authority, reason, sandbox: Sandbox::None, client: None }
+    }
+
+    /// Who decided, in a few words.
+    #[must_use]
+    pub fn by(&self) -> String {
+        let who = self.authority.in_words();
+        match &self.client {
+            Some(client) => format!("{who}, at {client}"),
+            None => who,
+        }
     }
 }
 

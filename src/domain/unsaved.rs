@@ -4,6 +4,11 @@ use super::ids::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// Hint of a notice about rows that could not be saved, as long as they are in memory.
+pub const KEPT_IN_MEMORY: &str = "Kept in memory until it can be saved.";
+/// Notice that nothing waits in memory any more.
+pub const SAVED_AGAIN: &str = "Everything is saved again";
+
 /// The part of a session that is not in its files, told when nothing more will be tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unsaved {

@@ -137,10 +137,7 @@ impl ClientState {
         let mut links = lock(&self.links);
         if !links.contains_key(&workspace) {
             let name = &self.name.name;
-            let mut info = ClientInfo::remote(name, self.scopes.clone());
-            if self.headless {
-                info = ClientInfo { limits: info.limits, scopes: info.scopes, ..ClientInfo::headless(name) };
-            }
+            let info = ClientInfo { interactive: !self.headless, ..ClientInfo::remote(name, self.scopes.clone()) };
             let Link { requests, events } = engine.connect(info);
             links.insert(workspace.clone(), requests);
             tokio::spawn(pump(self.clone(), workspace, events));

@@ -266,8 +266,14 @@ fn every_command_crosses_a_wire() {
 
 #[test]
 fn every_event_crosses_a_wire() {
-    let decision =
-        |authority| Decision { allowed: true, mode: Mode::Ask, authority, reason: "r".into(), sandbox: Sandbox::None };
+    let decision = |authority| Decision {
+        allowed: true,
+        mode: Mode::Ask,
+        authority,
+        reason: "r".into(),
+        sandbox: Sandbox::None,
+        client: None,
+    };
     let tool = |authority| {
         Body::Tool(Box::new(ToolCall {
             id: CallId::new("c"),

@@ -10,6 +10,7 @@ mod http_socket;
 mod place;
 #[path = "../support/pty.rs"]
 mod pty;
+mod run;
 mod ssh;
 #[path = "../support/mod.rs"]
 mod support;

@@ -287,7 +287,7 @@ fn audit() {
         decision,
     };
     let decided = |allowed, mode, authority, sandbox, reason: &str| {
-        Some(Decision { allowed, mode, authority, sandbox, reason: reason.to_owned() })
+        Some(Decision { allowed, mode, authority, sandbox, reason: reason.to_owned(), client: None })
     };
     let entries = vec![
         entry(

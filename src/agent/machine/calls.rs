@@ -261,6 +261,7 @@ impl Machine {
         // What a person types is not held to the session's mode.
         let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
         let sandbox = permit::sandbox(self.config.policy, held_as, &facts);
+        let client = self.client.clone();
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
@@ -274,7 +275,8 @@ impl Machine {
                 (Authority::Person, format!("command edited by you; proposed: {}", edited.proposed))
             }
         };
-        let decision = Decision { allowed: true, mode, authority, reason, sandbox };
+        let client = client.filter(|_| matches!(authority, Authority::Person | Authority::Typed));
+        let decision = Decision { allowed: true, mode, authority, reason, sandbox, client };
         one.decide(decision);
         if let Some(tool) = one.tool() {
             tool.status = ToolStatus::Executing;
@@ -294,7 +296,10 @@ impl Machine {
     }
 
     /// Gives a call the result that it must not run.
-    pub(super) fn refuse(&mut self, now: At, id: &CallId, decision: Decision, out: &mut Vec<Step>) {
+    pub(super) fn refuse(&mut self, now: At, id: &CallId, mut decision: Decision, out: &mut Vec<Step>) {
+        if decision.authority == Authority::Person {
+            decision.client.clone_from(&self.client);
+        }
         let reason = decision.reason.clone();
         if let Some(one) = self.open_call(id) {
             one.decide(decision);

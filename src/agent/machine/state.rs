@@ -35,6 +35,8 @@ pub struct Machine {
     pub(super) transcript: Transcript,
     pub(super) turn: Option<Turn>,
     pub(super) runs: Runs,
+    /// Client of a gateway whose command is carried out.
+    pub(super) client: Option<String>,
     pub(super) plan: PlanState,
     pub(super) trust: Trust,
     pub(super) asks: Asks,
@@ -71,6 +73,7 @@ impl Machine {
             config,
             turn: None,
             runs: Runs::default(),
+            client: None,
             plan: PlanState::default(),
             asks: Asks::default(),
             answering: Answering::default(),
@@ -150,6 +153,11 @@ impl Machine {
     #[must_use]
     pub fn has_message(&self, id: &MessageId) -> bool {
         self.rows().iter().any(|row| row.id == *id) || self.waiting().iter().any(|item| item.id == *id)
+    }
+
+    /// What follows is the command of this client; `None`: of one in this process, or of nobody.
+    pub fn set_client(&mut self, client: Option<String>) {
+        self.client = client;
     }
 
     /// Nobody can be asked from here on, or somebody can. A turn that runs keeps to how it began.

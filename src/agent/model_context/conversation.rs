@@ -360,7 +360,8 @@ mod tests {
             call.subject = "ls".into();
             let (authority, sandbox) = (Authority::Typed, Sandbox::None);
             let reason = String::new();
-            call.decision = Some(Decision { allowed: true, mode: Mode::Explore, authority, reason, sandbox });
+            call.decision =
+                Some(Decision { allowed: true, mode: Mode::Explore, authority, reason, sandbox, client: None });
         }
         let items = items(&[user("hi"), said("yes", false), typed, user("and?")]);
         assert_eq!(items.len(), 4);

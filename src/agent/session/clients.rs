@@ -24,11 +24,14 @@ impl SessionActor {
             // Whoever did something last is who can be asked in the turn that begins.
             let nobody = self.shared.setup.settings.headless || !asker.client().info().interactive;
             self.machine.set_asks_nobody(nobody);
+            let info = asker.client().info();
+            self.machine.set_client(info.limits.map(|_| info.name.clone()));
             asker.set_under_way(true);
         }
         self.out.work_for(asker.map(|asker| (asker, wants)));
         self.carry_out(command).await;
         self.machine.choose_message_id(None);
+        self.machine.set_client(None);
         if let Some(asker) = self.out.asker() {
             asker.set_under_way(false);
         }

@@ -245,6 +245,9 @@ pub struct RunArgs {
     /// Time limit in seconds; keeps the work done so far.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: Option<u64>,
+    /// Wait for answers to approvals and questions by people at other clients of the gateway.
+    #[arg(long)]
+    pub wait: bool,
     /// Message; "-" stands for piped input.
     #[arg(required = true, value_name = "PROMPT", num_args = 1..)]
     pub prompt: Vec<String>,

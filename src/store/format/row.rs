@@ -406,6 +406,7 @@ pub(in crate::store) fn samples(dir: &Path) -> Vec<Message> {
             authority: Authority::Person,
             reason: "asked".into(),
             sandbox: Sandbox::None,
+            client: None,
         }),
     };
     let refused = ToolCall {

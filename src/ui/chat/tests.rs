@@ -174,7 +174,8 @@ fn a_refusal_says_who_refused() {
         let mut call = call("bash", "make");
         call.status = ToolStatus::Error;
         let reason = reason.to_owned();
-        call.decision = Some(Decision { allowed: false, mode: Mode::Ask, authority, reason, sandbox: Sandbox::None });
+        call.decision =
+            Some(Decision { allowed: false, mode: Mode::Ask, authority, reason, sandbox: Sandbox::None, client: None });
         Screen::new().draw(&chat(vec![tool(call)]), &opts(), 70, 4).0
     };
     assert!(line(Authority::Mode, "Explore only reads").contains("  refused: Explore only reads"));
@@ -190,7 +191,8 @@ fn a_command_that_the_user_changed_is_told_as_such() {
         let mut call = call("bash", "make");
         call.figures.exit = Some(0);
         let (reason, authority) = (reason.to_owned(), Authority::Person);
-        call.decision = Some(Decision { allowed: true, mode: Mode::Ask, authority, reason, sandbox: Sandbox::None });
+        call.decision =
+            Some(Decision { allowed: true, mode: Mode::Ask, authority, reason, sandbox: Sandbox::None, client: None });
         Screen::new().draw(&chat(vec![tool(call)]), &opts(), 70, 4).0
     };
     assert!(line("the user changed the command; proposed was: make all").contains("changed by you"));
@@ -220,6 +222,7 @@ fn everything() -> Chat {
         authority: Authority::Mode,
         reason: "Explore does not run commands that write".into(),
         sandbox: Sandbox::None,
+        client: None,
     });
     let mut running = call("bash", "cargo build --release\necho done");
     running.status = ToolStatus::Executing;
@@ -483,6 +486,7 @@ proptest! {
         refused.status = ToolStatus::Error;
         refused.decision = Some(Decision {
             allowed: false, mode: Mode::Ask, authority: Authority::Rule(text.clone()), reason: text.clone(), sandbox: Sandbox::None,
+ client: None,
         });
         let info = |kind| Body::Info(Info { text: text.clone(), level: Level::Warning, kind, carried: None });
         let mut chat = chat(vec![

@@ -19,7 +19,7 @@ const WHO: usize = 12;
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     let entries = audit.entries();
-    let mut title = vec![paint.piece("Ledger", Role::PanelTitle)];
+    let mut title = vec![paint.piece("Audit log", Role::PanelTitle)];
     if let Some(ledger) = &audit.ledger {
         let (all, refused) = (ledger.entries.len() + ledger.left_out, ledger.count(Fate::Refused));
         let dot = paint.signs.dot;
@@ -137,7 +137,7 @@ fn facts(paint: &mut FrameContext<'_>, entry: &LedgerEntry, area: Rect) {
                 Sandbox::Workspace => ", in the workspace sandbox",
             };
             let word = entry.fate().word();
-            let who = clean_line(&decision.authority.in_words()).into_owned();
+            let who = clean_line(&decision.by()).into_owned();
             said.push(format!("{word} in {}, decided by {who}{held}{exit}", decision.mode.shown()));
             said.push(reveal(&decision.reason));
         }
