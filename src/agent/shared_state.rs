@@ -14,6 +14,7 @@ use crate::domain::property::Properties;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Mode, SessionId, SessionMeta};
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
@@ -36,6 +37,8 @@ pub(super) struct Shared {
     pub(super) spawn_requests: mpsc::UnboundedSender<SpawnRequest>,
     /// The spawned sessions that work now, by their parents.
     pub(super) families: Families,
+    /// Number of background jobs that run, in all sessions.
+    pub(super) running_jobs: Arc<AtomicUsize>,
 }
 
 /// Definitions of the workspace, and values derived from them.

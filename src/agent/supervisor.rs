@@ -31,6 +31,7 @@ use crate::protocol::{
 use crate::provider::figures::built_in;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -44,6 +45,7 @@ pub struct Engine {
     hub: Arc<Hub>,
     requests: mpsc::Sender<FromClient>,
     ended: watch::Receiver<bool>,
+    running_jobs: Arc<AtomicUsize>,
 }
 
 impl Engine {
@@ -58,6 +60,12 @@ impl Engine {
     pub async fn shutdown(&self) {
         self.hub.shut_down();
         self.ended().await;
+    }
+
+    /// Number of background jobs that run, in all sessions. The last half second may be missing.
+    #[must_use]
+    pub fn running_jobs(&self) -> usize {
+        self.running_jobs.load(Ordering::Relaxed)
     }
 
     /// Waits until the engine has ended, whoever ended it.
@@ -76,6 +84,7 @@ pub fn open(setup: Setup) -> Engine {
     let out = EngineOutbox::new(hub.clone());
     let (spawn_requests, born) = mpsc::unbounded_channel();
     let (made, ready) = mpsc::unbounded_channel();
+    let running_jobs = Arc::<AtomicUsize>::default();
     let shared = Arc::new(Shared {
         setup,
         hub: hub.clone(),
@@ -86,6 +95,7 @@ pub fn open(setup: Setup) -> Engine {
         intros: Arc::default(),
         spawn_requests,
         families: Families::default(),
+        running_jobs: running_jobs.clone(),
     });
     let ops = SessionOps { shared: shared.clone(), out: out.clone() };
     let supervisor = Supervisor {
@@ -101,7 +111,7 @@ pub fn open(setup: Setup) -> Engine {
         end,
     };
     tokio::spawn(supervisor.work(Inlets { asked, news, born, made: ready }));
-    Engine { hub, requests, ended }
+    Engine { hub, requests, ended, running_jobs }
 }
 
 /// News and commands for the supervisor.

@@ -77,7 +77,10 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
     wanted.last_workspace = args.command.is_none();
     // Of another machine, where they are looked for.
     let elsewhere = matches!(args.command, Some(CliCommand::Ssh(_)));
-    let (workspace, cwd) = if elsewhere { (wanted.workspace.take(), wanted.cwd.take()) } else { (None, None) };
+    let there = wanted.clone();
+    if elsewhere {
+        wanted = runtime::setup::StartRequest { which: wanted.which, ..Default::default() };
+    }
     let mut bootstrap = match runtime::setup::Bootstrap::prepare(wanted) {
         Ok(bootstrap) => bootstrap,
         Err(error) => {
@@ -131,7 +134,7 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
                 Ok(command) => command,
                 Err(why) => return gateway::usage(&why),
             };
-            let machine = runtime::gateway::RemoteMachine { command, workspace, cwd };
+            let machine = runtime::gateway::RemoteMachine { command, wanted: there };
             app(bootstrap, runtime::gateway::EngineChoice::Machine(Box::new(machine)), None, linear).await
         }
         // Done above.

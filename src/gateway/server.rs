@@ -94,6 +94,8 @@ pub struct Gateway {
     engines: tokio::sync::Mutex<HashMap<PathBuf, Engine>>,
     shared: Mutex<SharedClients>,
     activity: Arc<Mutex<BTreeMap<SessionShown, Activity>>>,
+    /// Requests over the network that are answered now, and the end of the last one.
+    visits: Mutex<Visits>,
     pub(super) stop: watch::Sender<StopTime>,
 }
 
@@ -104,6 +106,30 @@ struct SharedClients {
     taken: Vec<(String, u64)>,
     connections: usize,
     open: Vec<PathBuf>,
+}
+
+#[derive(Debug, Default)]
+struct Visits {
+    now: usize,
+    last: Option<Instant>,
+}
+
+/// A request over the network, as long as it is answered: the gateway is not idle meanwhile.
+pub(super) struct Visit(Arc<Gateway>);
+
+impl Visit {
+    pub fn new(gateway: &Arc<Gateway>) -> Self {
+        gateway.visits().now += 1;
+        Self(gateway.clone())
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let mut visits = self.0.visits();
+        visits.now -= 1;
+        visits.last = Some(Instant::now());
+    }
 }
 
 /// Counts a connection as long as it lives.
@@ -128,6 +154,10 @@ impl Gateway {
 
     fn activity(&self) -> MutexGuard<'_, BTreeMap<SessionShown, Activity>> {
         self.activity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn visits(&self) -> MutexGuard<'_, Visits> {
+        self.visits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The client that connects: the one whose line was lost, if it can go on, else a new one.
@@ -290,10 +320,15 @@ impl Gateway {
         self.activity().values().any(|activity| matches!(activity, Activity::Running(_) | Activity::Stopping))
     }
 
-    /// True if nobody is connected, and nothing runs or waits for the user.
-    fn is_idle(&self) -> bool {
+    /// True if nobody was connected since then, and nothing runs or waits for the user.
+    async fn is_idle(&self, since: Instant) -> bool {
         let nobody = self.shared().all.values().all(|client| !client.line().connected);
-        nobody && self.activity().is_empty()
+        let unvisited = {
+            let visits = self.visits();
+            visits.now == 0 && visits.last.is_none_or(|last| last < since)
+        };
+        let no_jobs = self.engines.lock().await.values().all(|engine| engine.running_jobs() == 0);
+        nobody && unvisited && no_jobs && self.activity().is_empty()
     }
 
     /// Saves and ends all engines.
@@ -373,12 +408,14 @@ pub async fn serve(
         engines: tokio::sync::Mutex::default(),
         shared: Mutex::default(),
         activity: Arc::default(),
+        visits: Mutex::default(),
         stop,
     });
     listeners.into_iter().for_each(|listener| listener.start(gateway.clone()));
     ready(owned.owner());
     tracing::info!(pid = gateway.owner.pid, "the gateway listens");
     let mut idle_since = Instant::now();
+    let mut last_look = idle_since;
     let mut look = tokio::time::interval(LOOK);
     tokio::pin!(end);
     loop {
@@ -398,9 +435,11 @@ pub async fn serve(
                 }
                 owned.keep_secret();
                 gateway.forget_lost();
-                if !gateway.is_idle() {
-                    idle_since = Instant::now();
+                let looked = Instant::now();
+                if !gateway.is_idle(last_look).await {
+                    idle_since = looked;
                 }
+                last_look = looked;
                 let idle_for_long = idle_exit.is_some_and(|limit| idle_since.elapsed() >= limit);
                 let awaited = *gateway.stop.borrow() == StopTime::WhenIdle && !gateway.turns_run();
                 if idle_for_long || awaited {

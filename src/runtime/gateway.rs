@@ -36,10 +36,8 @@ pub enum EngineChoice {
 pub struct RemoteMachine {
     /// Way to it.
     pub command: SshCommand,
-    /// Workspace there: a name or a folder.
-    pub workspace: Option<PathBuf>,
-    /// Working directory of new sessions there.
-    pub cwd: Option<PathBuf>,
+    /// Session, workspace (a name or a folder) and properties of new sessions there.
+    pub wanted: StartRequest,
 }
 
 impl EngineChoice {
@@ -106,13 +104,13 @@ pub async fn open(
 }
 
 /// Properties that the command line asks for new sessions: an engine of one's own takes it as its settings.
-fn asked(bootstrap: &Bootstrap) -> NewSession {
-    let StartRequest { connection, model, mode, .. } = bootstrap.wanted.clone();
+fn asked(wanted: &StartRequest) -> NewSession {
+    let StartRequest { connection, model, mode, .. } = wanted.clone();
     NewSession { connection, model, mode, ..NewSession::default() }
 }
 
 fn opened(joined: Joined, bootstrap: &Bootstrap) -> OpenedEngine {
-    let view = GatewayView { line: joined.line, machine: None, asked: asked(bootstrap) };
+    let view = GatewayView { line: joined.line, machine: None, asked: asked(&bootstrap.wanted) };
     OpenedEngine { link: joined.link, gateway: Some(view), news: None }
 }
 
@@ -120,15 +118,15 @@ async fn machine_of(machine: &RemoteMachine, program: &str, headless: bool) -> a
     let options = JoinOptions {
         way: GatewayRoute::Ssh(machine.command.clone()),
         name: client_name(program),
-        workspace: machine.workspace.clone().unwrap_or_default(),
-        cwd: machine.cwd.clone(),
+        workspace: machine.wanted.workspace.clone().unwrap_or_default(),
+        cwd: machine.wanted.cwd.clone(),
         headless,
     };
     let joined = remote::join(options).await?;
     let view = GatewayView {
         line: joined.line,
         machine: Some(machine.command.host().to_owned()),
-        asked: NewSession::default(),
+        asked: asked(&machine.wanted),
     };
     Ok(OpenedEngine { link: joined.link, gateway: Some(view), news: None })
 }

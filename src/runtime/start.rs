@@ -6,7 +6,7 @@ use super::client::settings_file::SettingsFile;
 use super::commands::Folders;
 use super::gateway::{self, EngineChoice};
 use super::keymap_files::keymap;
-use super::setup::{Bootstrap, Which};
+use super::setup::{Bootstrap, StartRequest, Which};
 use super::terminal::Mouse;
 use super::{linear, screen};
 use crate::agent::Link;
@@ -73,7 +73,11 @@ async fn shown(
     let gateway::OpenedEngine { link, gateway, news: said } = gateway::open(engine, bootstrap, program, false).await?;
     let first = match &resume {
         Some(session) => {
-            catch_up(&link, bootstrap, session, prompt).await;
+            let wanted = match engine {
+                EngineChoice::Machine(machine) => &machine.wanted,
+                EngineChoice::Own | EngineChoice::GatewayIfAny => &bootstrap.wanted,
+            };
+            catch_up(&link, wanted, session, prompt).await;
             None
         }
         None => prompt,
@@ -136,8 +140,8 @@ fn resumed(bootstrap: &Bootstrap, engine: &EngineChoice) -> anyhow::Result<Optio
 }
 
 /// Applies the command line's request to an existing session.
-async fn catch_up(link: &Link, bootstrap: &Bootstrap, session: &SessionId, prompt: Option<String>) {
-    let mut acts = bootstrap.wanted.acts();
+async fn catch_up(link: &Link, wanted: &StartRequest, session: &SessionId, prompt: Option<String>) {
+    let mut acts = wanted.acts();
     acts.extend(prompt.map(SessionCommand::send));
     for act in acts {
         // The engine was opened just now: it listens.

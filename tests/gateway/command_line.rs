@@ -55,7 +55,7 @@ fn a_signal_ends_it_and_a_removed_socket_is_made_again() {
 fn a_run_of_its_own_beside_a_gateway_works() {
     let place = Place::new([Script::says("The answer.")], "");
     let mut gateway = place.serve();
-    let done = place.lisle(&["run", "hello"]);
+    let done = place.lisle(&["run", "--no-gateway", "hello"]);
     assert!(done.status.success(), "{}", err(&done));
     assert_eq!(out(&done).trim(), "The answer.");
     assert!(gateway.child.try_wait().unwrap().is_none());

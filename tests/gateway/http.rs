@@ -16,7 +16,18 @@ pub struct Web {
 
 impl Web {
     pub fn serve(place: &Place, more: &[&str]) -> Self {
-        let args = [&["serve", "--listen", "127.0.0.1:0"], more].concat();
+        Self::serve_at(place, "127.0.0.1:0", more)
+    }
+
+    /// The same behind a proxy, whose name says no port.
+    pub fn behind_proxy(place: &Place, more: &[&str]) -> Self {
+        // The port is free again when the gateway takes it.
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        Self::serve_at(place, &port.to_string(), &[&["--behind-proxy"], more].concat())
+    }
+
+    fn serve_at(place: &Place, listen: &str, more: &[&str]) -> Self {
+        let args = [&["serve", "--listen", listen], more].concat();
         let mut child = place.command(&args).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.next().unwrap().unwrap().starts_with("The gateway listens on "));
@@ -24,7 +35,7 @@ impl Web {
         // Where it has a name, the port behind that is the one on loopback.
         let port =
             line.split([' ', ')']).find_map(|word| word.rsplit_once(':').filter(|(before, _)| before.contains("://")));
-        let address = format!("127.0.0.1:{}", port.unwrap().1);
+        let address = port.map_or_else(|| listen.to_owned(), |(_, port)| format!("127.0.0.1:{port}"));
         Self { _serving: Serving { child }, address }
     }
 

@@ -6,7 +6,9 @@ mod command_line;
 mod frames;
 mod held;
 mod http;
+mod http_commands;
 mod http_socket;
+mod http_tls;
 mod place;
 #[path = "../support/pty.rs"]
 mod pty;

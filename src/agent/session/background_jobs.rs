@@ -5,6 +5,7 @@ use crate::domain::job::{EndedBy, JobShown};
 use crate::tools::command::jobs::Jobs;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Minimum interval of reports to clients.
@@ -16,11 +17,21 @@ pub(super) struct BackgroundJobs {
     all: Arc<Jobs>,
     /// Ids of the jobs whose end was told.
     told: HashSet<String>,
+    /// Jobs of this session that run, as far as was told.
+    running: usize,
+    /// Those of all sessions of the engine.
+    running_in_all: Arc<AtomicUsize>,
+}
+
+impl Drop for BackgroundJobs {
+    fn drop(&mut self) {
+        self.note_running(0);
+    }
 }
 
 impl BackgroundJobs {
-    /// None yet; the actor hears of every change.
-    pub(super) fn new(mailbox: &Mailbox) -> Self {
+    /// None yet; the actor hears of every change. `running_in_all`: number of those that run in the engine.
+    pub(super) fn new(mailbox: &Mailbox, running_in_all: Arc<AtomicUsize>) -> Self {
         let all = Arc::<Jobs>::default();
         let (mut changed, mailbox) = (all.watch(), mailbox.clone());
         tokio::spawn(async move {
@@ -31,7 +42,14 @@ impl BackgroundJobs {
                 tokio::time::sleep(EVERY).await;
             }
         });
-        Self { all, told: HashSet::new() }
+        Self { all, told: HashSet::new(), running: 0, running_in_all }
+    }
+
+    /// Tells the engine how many run.
+    pub(super) fn note_running(&mut self, now: usize) {
+        self.running_in_all.fetch_add(now, Ordering::Relaxed);
+        self.running_in_all.fetch_sub(self.running, Ordering::Relaxed);
+        self.running = now;
     }
 
     /// The jobs, for calls.

@@ -12,6 +12,7 @@ impl SessionActor {
     /// Shows them, and tells of those that ended.
     pub(super) async fn jobs_changed(&mut self) {
         let all = self.jobs.list();
+        self.jobs.note_running(all.iter().filter(|job| job.end.is_none()).count());
         let ended = self.jobs.take_ended(&all);
         self.out.send(SessionEvent::Jobs(all));
         if let Some(notice) = Notice::protected(&self.jobs.take_breaches()) {

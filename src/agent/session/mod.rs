@@ -98,7 +98,7 @@ impl SessionActor {
             Machine::new(meta.clone(), HeaderExtension::default(), Queue::default(), machine_config(&shared, &meta));
         let files = SessionFiles::new(shared.setup.store.clone(), meta.id, is_new, mailbox.clone());
         let recorder = UndoRecorder::new(settings.undo.clone(), settings.own_dirs.clone());
-        let jobs = BackgroundJobs::new(&mailbox);
+        let jobs = BackgroundJobs::new(&mailbox, shared.running_jobs.clone());
         let mut actor = Self {
             shared,
             mailbox,

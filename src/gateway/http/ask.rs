@@ -8,6 +8,7 @@ use crate::domain::ids::MessageId;
 use crate::domain::session::SessionMeta;
 use crate::domain::workspace::Workspace;
 use crate::gateway::access::Grant;
+use crate::gateway::server::Visit;
 use crate::protocol::{
     ClientRequest, Command, EngineCommand, EngineEvent, ErrorCode, Event, Opened, SessionCommand, SessionEvent,
     Stamped, ToClient,
@@ -22,6 +23,7 @@ const ANSWERS: Duration = Duration::from_secs(30);
 pub(super) struct Asking {
     pub link: Link,
     last: u64,
+    _visit: Visit,
 }
 
 /// The workspace of a name.
@@ -47,7 +49,7 @@ impl Asking {
         let engine = guarding.gateway.engine(&folder).await.map_err(Problem::unavailable)?;
         let name = format!("http (token {})", grant.name);
         let info = ClientInfo { interactive, ..ClientInfo::remote(&name, grant.scopes.clone()) };
-        Ok(Self { link: engine.connect(info), last: 0 })
+        Ok(Self { link: engine.connect(info), last: 0, _visit: Visit::new(&guarding.gateway) })
     }
 
     /// Number for the next request.

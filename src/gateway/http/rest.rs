@@ -5,7 +5,7 @@ use super::guard::{Caller, Guarding};
 use super::problem::{Problem, json};
 use crate::domain::ids::MessageId;
 use crate::gateway::frame::ErrorCode;
-use crate::protocol::{self, Event, Scope, SessionCommand, SessionEvent};
+use crate::protocol::{self, Command, EngineCommand, Event, NewSession, Scope, SessionCommand, SessionEvent};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
@@ -109,6 +109,56 @@ pub(super) async fn messages(
     let (rows, earlier) = page.ok_or_else(|| Problem::invalid("There are no messages at this place."))?;
     let page = serde_json::json!({ "session": opened.meta, "messages": rows, "before": earlier });
     Ok(json(StatusCode::OK, &page))
+}
+
+/// `POST /v1/workspaces/W/sessions`: the body is a [`NewSession`].
+pub(super) async fn create(
+    State(guarding): State<Arc<Guarding>>,
+    Extension(caller): Extension<Caller>,
+    Path(workspace): Path<String>,
+    given: Body,
+) -> Result<Response, Problem> {
+    let grant = caller.needs(Scope::Write)?;
+    let new: NewSession = body(given).await?;
+    let mut asking = Asking::of(&guarding, &workspace, grant, false).await?;
+    let events = asking.ask(Command::Engine(EngineCommand::Create(new)), None).await?;
+    let made = events.iter().find_map(|stamped| match &stamped.event {
+        Event::Session { event: SessionEvent::Opened(opened), .. } => Some(&opened.meta),
+        Event::Session { .. } | Event::Engine(_) => None,
+    });
+    let made = made.ok_or_else(|| Problem::unavailable("The session was not made."))?;
+    Ok(json(StatusCode::CREATED, &serde_json::json!({ "session": made })))
+}
+
+/// Body of a `POST` to `commands`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenCommand {
+    /// Id that the client chose for a message: it is taken once.
+    #[serde(default)]
+    message: Option<MessageId>,
+    command: Command,
+}
+
+/// `POST /v1/workspaces/W/commands`: any command, with the events that answer it.
+pub(super) async fn command(
+    State(guarding): State<Arc<Guarding>>,
+    Extension(caller): Extension<Caller>,
+    Path(workspace): Path<String>,
+    given: Body,
+) -> Result<Response, Problem> {
+    let grant = caller.needs(Scope::Read)?;
+    let GivenCommand { message, command } = body(given).await?;
+    if command == Command::Engine(EngineCommand::Shutdown) {
+        return Err(Problem::invalid("\"lisle gateway stop\" ends the gateway."));
+    }
+    let mut asking = Asking::of(&guarding, &workspace, grant, true).await?;
+    if let Command::Session { id, .. } = &command {
+        // Only who has seen a session may answer what it asks.
+        asking.open(id, 1).await?;
+    }
+    let events = asking.ask(command, message).await?;
+    Ok(json(StatusCode::OK, &serde_json::json!({ "events": events })))
 }
 
 /// Body of a `POST` to `messages`.

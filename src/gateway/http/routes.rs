@@ -7,7 +7,7 @@ use crate::gateway::frame::ErrorCode;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use std::sync::Arc;
 
 /// All routes, behind the guard.
@@ -17,7 +17,8 @@ pub(super) fn app(guarding: Arc<Guarding>) -> Router {
         .route("/healthz", get(healthz))
         .route(guard::SOCKET_PATH, get(socket::upgrade))
         .route("/v1/workspaces", get(rest::workspaces))
-        .route(SESSIONS, get(rest::sessions))
+        .route(SESSIONS, get(rest::sessions).post(rest::create))
+        .route("/v1/workspaces/{workspace}/commands", post(rest::command))
         .route(&format!("{SESSIONS}/{{session}}/messages"), get(rest::messages).post(rest::send))
         .route(&format!("{SESSIONS}/{{session}}/events"), get(events::stream))
         .route("/", get(page::sessions))
