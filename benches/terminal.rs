@@ -6,6 +6,8 @@
 
 #[path = "../tests/support/model_server.rs"]
 mod model_server;
+#[path = "support/process.rs"]
+mod process;
 #[path = "../tests/support/pty.rs"]
 mod pty;
 #[path = "support/stores.rs"]
@@ -14,6 +16,7 @@ mod stores;
 mod streams;
 
 use model_server::{Gate, ModelServer, Script, chunk};
+use process::{cpu, pss, tasks};
 use pty::{Pty, Start};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -687,10 +690,6 @@ fn sent(pty: &Pty) -> usize {
     pty.look(|seen| seen.raw.len())
 }
 
-fn tasks(pid: i32) -> Vec<std::path::PathBuf> {
-    fs::read_dir(format!("/proc/{pid}/task")).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
-
 /// How often threads of the process went to sleep by themselves, which is how often they were woken.
 fn wakeups(pid: i32) -> u64 {
     let count = |task: &Path| {
@@ -701,18 +700,3 @@ fn wakeups(pid: i32) -> u64 {
     tasks(pid).iter().map(|task| count(task)).sum()
 }
 
-/// User and system time of all threads, to the nanosecond (`schedstat`).
-fn cpu(pid: i32) -> Duration {
-    let nanos = |task: &Path| {
-        let text = fs::read_to_string(task.join("schedstat")).unwrap_or_default();
-        text.split_whitespace().next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0)
-    };
-    Duration::from_nanos(tasks(pid).iter().map(|task| nanos(task)).sum())
-}
-
-/// The process's share of the memory it uses, in MB.
-fn pss(pid: i32) -> f64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) / 1000.0
-}
