@@ -34,8 +34,14 @@ const BEAT: Duration = Duration::from_millis(20);
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 6] =
-    [("turns", turns), ("stream", stream), ("join", join), ("load", load), ("reconnects", reconnects), ("deaths", deaths)];
+const PARTS: [Part; 6] = [
+    ("turns", turns),
+    ("stream", stream),
+    ("join", join),
+    ("load", load),
+    ("reconnects", reconnects),
+    ("deaths", deaths),
+];
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
@@ -115,11 +121,10 @@ fn turns() -> Vec<Row> {
     };
     let (alone, through) = both(work, || (0..TURNS).map(|n| Script::says(&format!("answer number {n}."))).collect());
     let more = ms(through) - ms(alone);
-    vec![("Enter to request, in process", format!("{:.1} ms", ms(alone)), "-"), (
-        "Enter to request, through the gateway",
-        format!("{:.1} ms ({more:+.1})", ms(through)),
-        "at most 2 ms more",
-    )]
+    vec![
+        ("Enter to request, in process", format!("{:.1} ms", ms(alone)), "-"),
+        ("Enter to request, through the gateway", format!("{:.1} ms ({more:+.1})", ms(through)), "at most 2 ms more"),
+    ]
 }
 
 /// CPU of a stream, and the time from a piece to the screen.
@@ -306,7 +311,11 @@ fn load() -> Vec<Row> {
             format!("{:.0} MB ({text:.0} MB)", most - memory),
             "2 times the text",
         ),
-        ("the same: clients that read nothing and were cut off", format!("{} of {DEAF}", cut.load(Ordering::Relaxed)), "all"),
+        (
+            "the same: clients that read nothing and were cut off",
+            format!("{} of {DEAF}", cut.load(Ordering::Relaxed)),
+            "all",
+        ),
     ]
 }
 
@@ -363,7 +372,11 @@ fn reconnects() -> Vec<Row> {
     let whole = (1..gates.len()).all(|n| said.contains(&text(n)));
     vec![(
         "1,000 reconnects while a turn streams",
-        format!("{:.1} ms each, {}", ms(each), if whole && ended == 1 && opened == 1 { "all came once" } else { "LOST" }),
+        format!(
+            "{:.1} ms each, {}",
+            ms(each),
+            if whole && ended == 1 && opened == 1 { "all came once" } else { "LOST" }
+        ),
         "no event lost or doubled",
     )]
 }

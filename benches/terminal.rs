@@ -699,4 +699,3 @@ fn wakeups(pid: i32) -> u64 {
     };
     tasks(pid).iter().map(|task| count(task)).sum()
 }
-

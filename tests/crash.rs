@@ -101,6 +101,7 @@ fn live(folder: &Path, at: u64) {
     let project = folder.join("project");
     std::fs::create_dir_all(&project).expect("a project");
     let rules = RuleFiles::new(Places {
+        given: Vec::new(),
         config: folder.join("config"),
         workspace: folder.to_owned(),
         foreign: store.is_foreign(),
@@ -130,6 +131,7 @@ fn live(folder: &Path, at: u64) {
             warn_cost: 0.5,
             long_cache: false,
             full_tools: true,
+            prompts: Arc::default(),
             undo: lisle::agent::UndoSettings::default(),
         },
         chosen: Box::new(|_| {}),

@@ -3,6 +3,7 @@
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
 use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::prompt_text::{NamedText, PromptKind};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::request::{KeyRequest, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
@@ -36,6 +37,8 @@ pub enum Input {
     Child(RunNo, CallId, Box<Child>, String),
     /// No mode may be looser than this one, the parent's; `None` when there is no parent that waits.
     Ceiling(Option<Mode>),
+    /// The user chose this context or strategy; `None` for none.
+    Preamble(PromptKind, Option<NamedText>),
     /// A message that comes by itself.
     Deliver(String),
     /// A model made this title, in the place of that one. Whether the user had asked for it.

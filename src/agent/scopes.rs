@@ -68,6 +68,7 @@ fn of_session(command: &SessionCommand) -> Scope {
         | SessionCommand::Model { .. }
         | SessionCommand::Thinking(_)
         | SessionCommand::Switch { .. }
+        | SessionCommand::UsePrompt { .. }
         | SessionCommand::Rename { .. }
         | SessionCommand::Retitle
         | SessionCommand::Read

@@ -398,6 +398,7 @@ impl Supervisor {
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
         meta.thinking = new.thinking.unwrap_or_default();
         meta.labels = new.labels;
+        meta.names.alias = new.alias;
         if let Some(title) = new.title.filter(|title| !title.trim().is_empty()) {
             (meta.title, meta.title_from) = (title, TitleFrom::User);
         }

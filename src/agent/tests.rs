@@ -124,6 +124,7 @@ impl Engine {
             warn_cost: 0.5,
             long_cache: false,
             full_tools: true,
+            prompts: Arc::default(),
             undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);

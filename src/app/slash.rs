@@ -70,7 +70,7 @@ commands! {
     Cwd "cwd" "[DIR]" "change the working directory" SessionAction::Cwd;
     Health "health" "[repair]" "check this session's files" SessionAction::Health;
     Audit "audit" "" "audit log: tool calls and who allowed them" SessionAction::Audit;
-    Context "context" "[list|detail]" "context: contents and size" SessionAction::Context;
+    Context "context" "[list|detail|use NAME|none]" "context: contents and size, or use a named one" SessionAction::Context;
     Compact "compact" "[WHAT TO KEEP]" "summarize to free context" TurnAction::Compact;
     Usage "usage" "" "usage: tokens and cost" SessionAction::Usage;
     Permissions "permissions" "" "view or revoke the rules" SessionAction::Rules;

@@ -1,22 +1,25 @@
-//! `lisle run`: one message through the same engine as the app, with nobody to ask. Where a gateway has the home, the engine is
-//! the gateway's, and `--wait` lets people at other clients answer.
+//! `lisle run`: one message through the same engine as the app, with nobody to ask.
 //!
 //! It goes by the events of its own session alone, from the moment that the session has accepted its message: what spawned
 //! sessions do, or what another process writes into the session, is no answer of its own. Every wait has an end.
 
-use super::args::{RunArgs, RunOutput};
+use super::args::RunArgs;
 use super::exit::Exit;
-use super::output::{complain, say, say_json};
-use super::prompt;
+use super::output::complain;
+use super::run_input::RunInput;
 use super::run_line::RunLine;
+use super::run_output::RunPrinter;
+use super::{fabric, prompt, run_result};
 use crate::agent::Link;
+use crate::domain::attachment::Attachment;
 use crate::domain::ids::{CallId, RequestId};
 use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::{Ask, Request};
-use crate::domain::sanitise::{reveal, reveal_line};
+use crate::domain::sanitise::reveal_line;
 use crate::domain::session::Activity;
 use crate::domain::unsaved::{KEPT_IN_MEMORY, Refuge, SAVED_AGAIN, Unsaved};
+use crate::domain::usage::Usage;
 use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
 use crate::protocol::{
     Command, EngineCommand, EngineEvent, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped, TurnEnd,
@@ -24,6 +27,7 @@ use crate::protocol::{
 use crate::runtime::gateway::{self, EngineChoice};
 use crate::runtime::setup::{Bootstrap, StartRequest, Which};
 use crate::tools::protected_files::interrupted;
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -43,29 +47,25 @@ const SPAWNED_ROWS: usize = 50;
 /// Interval at which it is asked whether changes are still being taken back.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-pub(super) async fn run(bootstrap: Bootstrap, engine: EngineChoice, run: RunArgs) -> Exit {
-    let RunArgs { output, timeout, wait, prompt: words } = run;
-    let deadline = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let reading = tokio::task::spawn_blocking(move || prompt::read(&words));
-    let read = match deadline {
-        Some(deadline) => tokio::time::timeout_at(deadline, reading).await.ok(),
-        None => Some(reading.await),
+pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: RunArgs) -> Exit {
+    if let Some(exit) = fabric::run(&bootstrap, &run.list) {
+        return exit;
+    }
+    let began = Instant::now();
+    let deadline = run.limits.timeout.map(|time| began + time);
+    let input = match RunInput::read(&bootstrap, &run) {
+        Ok(input) => input,
+        Err(exit) => return exit,
     };
-    let prompt = match read {
-        Some(Ok(Ok(prompt))) => prompt,
-        Some(Ok(Err(error))) => {
-            complain(&format!("lisle: can't read stdin: {error}."));
-            return Exit::Failed;
-        }
-        Some(Err(_)) => return Exit::Failed,
-        None => {
-            complain("lisle: nothing sent: stdin was still open at the --timeout.");
-            return Exit::Failed;
-        }
+    let prompt = match typed(&run.prompt, &input, deadline).await.and_then(|typed| input.message(&typed)) {
+        Ok(prompt) => prompt,
+        Err(exit) => return exit,
     };
-    if prompt.trim().is_empty() {
-        complain("lisle: empty message. Pass one as an argument or pipe it in.");
-        return Exit::Usage;
+    if run.input.dry_run {
+        return input.print(&prompt);
+    }
+    if let Some(most) = run.limits.max_turns {
+        bootstrap.settings.limits.requests_per_turn = most;
     }
     let wanted = bootstrap.wanted.clone();
     let is_new = wanted.which == Which::New;
@@ -73,12 +73,16 @@ pub(super) async fn run(bootstrap: Bootstrap, engine: EngineChoice, run: RunArgs
         Which::New => None,
         Which::This(id) => Some(id),
         Which::Latest => bootstrap.latest(),
+        // Looked up already.
+        Which::Named(_) => None,
     };
     if session.is_none() && !is_new {
         complain("lisle: no session to continue");
         return Exit::Usage;
     }
-    let opened = match gateway::open(&engine, &bootstrap, "run", !wait).await {
+    // What holds for this run alone is unknown to an engine that others use.
+    let engine = if run.limits.are_engines() { EngineChoice::Own } else { engine };
+    let opened = match gateway::open(&engine, &bootstrap, "run", !run.limits.wait).await {
         Ok(opened) => opened,
         Err(error) => {
             complain(&format!("lisle: {error:#}"));
@@ -90,21 +94,24 @@ pub(super) async fn run(bootstrap: Bootstrap, engine: EngineChoice, run: RunArgs
     }
     let mut link = opened.link;
     let line = RunLine::new(opened.gateway.map(|gateway| gateway.line.state));
-    let usable = if line.is_gateway() { Ok(()) } else { bootstrap.usable_connection() };
-    if wait && !line.is_gateway() {
+    if run.limits.wait && !line.is_gateway() {
         complain(
             "lisle: --wait needs a gateway: people at its clients answer. Start one with \"lisle serve --background\".",
         );
         return Exit::Usage;
     }
+    let usable = if line.is_gateway() { Ok(()) } else { bootstrap.usable_connection() };
     if is_new && let Err(why) = &usable {
         complain(&format!("lisle: {why}"));
         return Exit::NoCredentials;
     }
     let here = Here { names: bootstrap.connection_names(), usable };
-    let mut face = Face::new(output, session, wanted, prompt, here, line);
+    let mut face = Face::new(RunPrinter::new(&run.output), session, wanted, (prompt, input), (here, line));
     face.start(&link).await;
-    let end = face.turn(&mut link, deadline).await;
+    let mut end = face.turn(&mut link, deadline).await;
+    if matches!(end, Ended::Turn(TurnEnd::Done)) && face.input.schema.is_some() {
+        end = face.checked(&mut link, deadline).await;
+    }
     let stopped = matches!(end, Ended::Interrupted | Ended::Late) || face.stage == RunStage::Ending;
     if !stopped {
         face.print_answer();
@@ -129,19 +136,57 @@ pub(super) async fn run(bootstrap: Bootstrap, engine: EngineChoice, run: RunArgs
         let text = "quit before the session was saved: the disk or a command blocked it. Open it to check";
         complain(&format!("lisle: {text}."));
     }
-    exit_of(&face, end, saved)
+    let status = face.status(&end);
+    let (exit, why) = exit_of(&face, end, saved);
+    let exit = run_result::keep(&bootstrap, &run.output, &face.said(), face.session.as_ref(), exit).await;
+    face.print_result(exit, status, why, began.elapsed());
+    exit
 }
 
-/// Exit of a run, with what could not be saved told.
-fn exit_of(face: &Face, end: Ended, saved: bool) -> Exit {
+/// The words of the message, and what is piped in.
+///
+/// # Errors
+/// The exit, once the reason was told.
+async fn typed(words: &[String], input: &RunInput, deadline: Option<Instant>) -> Result<String, Exit> {
+    let (words, enough) = (words.to_vec(), input.is_enough());
+    let reading = tokio::task::spawn_blocking(move || prompt::read(&words, enough));
+    let read = match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline, reading).await.ok(),
+        None => Some(reading.await),
+    };
+    match read {
+        Some(Ok(Ok(prompt))) if prompt.trim().is_empty() && !enough => {
+            complain("lisle: empty message. Pass one as an argument or pipe it in.");
+            Err(Exit::Usage)
+        }
+        Some(Ok(Ok(prompt))) => Ok(prompt),
+        Some(Ok(Err(error))) => {
+            complain(&format!("lisle: can't read stdin: {error}."));
+            Err(Exit::Failed)
+        }
+        Some(Err(_)) => Err(Exit::Failed),
+        None => {
+            complain("lisle: nothing sent: stdin was still open at the --timeout.");
+            Err(Exit::Failed)
+        }
+    }
+}
+
+/// Exit of a run and the reason of a bad one, with what could not be saved told.
+fn exit_of(face: &Face, end: Ended, saved: bool) -> (Exit, Option<String>) {
     face.unsaved.iter().for_each(|unsaved| complain(&format!("lisle: {}", unsaved.words())));
     // Where the rest lies beside the session, another process writes that now: it came while the turn ended.
     let taken_over = face.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));
-    match face.exit(end) {
+    let (exit, why) = face.exit(end);
+    if let Some(why) = &why {
+        complain(&format!("lisle: {why}"));
+    }
+    let exit = match exit {
         Exit::Done | Exit::Refused if taken_over => Exit::Held,
         Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() || face.kept_in_memory => Exit::Unsaved,
         exit => exit,
-    }
+    };
+    (exit, why)
 }
 
 /// Waits for the end, longer where what a command made of protected files is being taken back. True if it came.
@@ -195,7 +240,7 @@ impl Here {
 }
 
 /// End of a run.
-enum Ended {
+pub(super) enum Ended {
     Turn(TurnEnd),
     Interrupted,
     /// It took longer than was allowed.
@@ -211,6 +256,8 @@ enum Ended {
     Usage(String),
     /// The gateway is gone, and with it the turn.
     Gone(String),
+    /// The answer does not match its schema.
+    Mismatch(String),
     Lost,
 }
 
@@ -220,6 +267,8 @@ enum RunStage {
     /// The session is being made, or its lock asked for the n-th time.
     Claiming(u32),
     Opening,
+    /// Files are copied into the session.
+    Attaching,
     /// The message is on its way to the session.
     Sent,
     /// The session has it: what comes now answers it.
@@ -231,20 +280,25 @@ enum RunStage {
 }
 
 /// State of `run`, from the events.
-struct Face {
-    output: RunOutput,
-    session: Option<SessionId>,
+pub(super) struct Face {
+    pub(super) printer: RunPrinter,
+    pub(super) input: RunInput,
+    pub(super) attached: Vec<Attachment>,
+    pub(super) session: Option<SessionId>,
     here: Here,
     wanted: StartRequest,
-    prompt: String,
+    pub(super) prompt: String,
     stage: RunStage,
     /// The last text of the model and its row.
-    answer: Option<(MessageId, String)>,
-    plan: Option<String>,
-    refused: bool,
+    pub(super) answer: Option<(MessageId, String)>,
+    pub(super) plan: Option<String>,
+    /// Number of refused calls.
+    pub(super) refused: u32,
+    /// Usage of the session before the run and now.
+    pub(super) usage: (Usage, Usage),
     /// Calls of which was told what was kept from them or refused: a row may come more than once.
     told: Vec<CallId>,
-    trouble: Option<(String, String)>,
+    pub(super) trouble: Option<(String, String)>,
     /// Content that could not be saved, of spawned sessions too.
     unsaved: Vec<Unsaved>,
     line: RunLine,
@@ -258,16 +312,17 @@ struct Face {
 
 impl Face {
     fn new(
-        output: RunOutput,
+        printer: RunPrinter,
         session: Option<SessionId>,
         wanted: StartRequest,
-        prompt: String,
-        here: Here,
-        line: RunLine,
+        (prompt, input): (String, RunInput),
+        (here, line): (Here, RunLine),
     ) -> Self {
         let stage = if session.is_some() { RunStage::Claiming(1) } else { RunStage::Opening };
         Self {
-            output,
+            printer,
+            input,
+            attached: Vec::new(),
             session,
             here,
             wanted,
@@ -275,7 +330,8 @@ impl Face {
             stage,
             answer: None,
             plan: None,
-            refused: false,
+            refused: 0,
+            usage: (Usage::default(), Usage::default()),
             told: Vec::new(),
             trouble: None,
             unsaved: Vec::new(),
@@ -293,6 +349,7 @@ impl Face {
             None => {
                 let new = NewSession {
                     cwd: None,
+                    alias: self.wanted.alias.clone(),
                     connection: self.wanted.connection.clone(),
                     model: self.wanted.model.clone(),
                     mode: self.wanted.mode,
@@ -304,7 +361,7 @@ impl Face {
     }
 
     /// Follows the session until the turn of the message is over, or cannot come.
-    async fn turn(&mut self, link: &mut Link, deadline: Option<Instant>) -> Ended {
+    pub(super) async fn turn(&mut self, link: &mut Link, deadline: Option<Instant>) -> Ended {
         let mut interrupted = std::pin::pin!(interrupted());
         let mut heard = Instant::now();
         loop {
@@ -336,20 +393,16 @@ impl Face {
         }
     }
 
-    /// Prints the event where events are wanted. False when nobody reads any more.
-    fn print(&self, stamped: &Stamped) -> bool {
+    /// Prints the event as far as it is wanted. False when nobody reads any more.
+    fn print(&mut self, stamped: &Stamped) -> bool {
         // A session that somebody else writes is followed: that is not for whoever waits for an answer here.
         let ours = self.stage != RunStage::Over || stamped.event.session().is_none();
-        match self.output {
-            RunOutput::Json if ours => match serde_json::to_string(stamped) {
-                Ok(line) => say_json(&line),
-                Err(error) => {
-                    complain(&format!("lisle: can't write an event as JSON: {error}"));
-                    true
-                }
-            },
-            RunOutput::Text | RunOutput::Json => true,
+        if !ours {
+            return true;
         }
+        let of_turn = matches!(self.stage, RunStage::Accepted | RunStage::Ending)
+            && stamped.event.session().is_some_and(|session| Some(session) == self.session.as_ref());
+        self.printer.raw(stamped) && (!of_turn || self.printer.turn(&stamped.event))
     }
 
     /// True if an event is of the run's session, or of none. A new session is the one that answers the request for it.
@@ -428,11 +481,14 @@ impl Face {
             SessionEvent::Reidentified { to } => self.session = Some(to),
             SessionEvent::Row(row) => self.row(*row),
             SessionEvent::Retrying { attempt, of, wait_ms, reason } => {
-                complain(&format!(
-                    "lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.",
-                    wait_ms as f64 / 1000.0
-                ));
+                let text = format!("{reason} Trying again ({attempt} of {of}) in {:.1} s.", wait_ms as f64 / 1000.0);
+                self.printer.notice(&text);
+                complain(&format!("lisle: {text}"));
             }
+            SessionEvent::Attached { path, made } if self.stage == RunStage::Attaching => {
+                return self.attached(link, &path, made).await;
+            }
+            SessionEvent::Changed(meta) => self.usage.1 = meta.usage,
             SessionEvent::Notice(notice) => return self.notice(&notice),
             SessionEvent::TurnEnded { end } if self.stage == RunStage::Accepted => return Some(Ended::Turn(end)),
             SessionEvent::Opened(opened) if self.stage == RunStage::Accepted => return self.read_anew(&opened),
@@ -448,8 +504,7 @@ impl Face {
             // Of another turn, or answers to what was not asked.
             SessionEvent::Opened(_) | SessionEvent::Accepted { .. } | SessionEvent::TurnEnded { .. } => {}
             // Rows carry all that the answer needs, and nobody is there whom the rest could be shown to.
-            SessionEvent::Changed(_)
-            | SessionEvent::Page { .. }
+            SessionEvent::Page { .. }
             | SessionEvent::LaterPage { .. }
             | SessionEvent::Delta { .. }
             | SessionEvent::Dropped { .. }
@@ -485,7 +540,7 @@ impl Face {
             return None;
         }
         complain(&format!("lisle: {}", sentences(&notice.text, &notice.hint)));
-        let begins = matches!(self.stage, RunStage::Claiming(_) | RunStage::Opening);
+        let begins = matches!(self.stage, RunStage::Claiming(_) | RunStage::Opening | RunStage::Attaching);
         (begins && notice.level == Level::Error).then_some(Ended::Lost)
     }
 
@@ -528,12 +583,43 @@ impl Face {
         if !new && let Some(why) = self.here.refuses(meta, self.wanted.connection.as_ref()) {
             return Some(why);
         }
-        self.stage = RunStage::Sent;
+        self.usage = (meta.usage.clone(), meta.usage.clone());
+        if let Some(name) = self.wanted.alias.as_ref().filter(|_| new) {
+            complain(&format!("lisle: new session {name} ({})", meta.id));
+        }
+        if !self.printer.session(meta, new) {
+            return Some(Ended::Lost);
+        }
         let acts = if new { Vec::new() } else { self.wanted.acts() };
-        for act in acts {
+        for act in acts.into_iter().chain(self.input.commands()) {
             self.act(link, act).await;
         }
-        self.act(link, SessionCommand::send(self.prompt.clone())).await;
+        if self.input.attach.is_empty() {
+            self.send_message(link).await;
+            return None;
+        }
+        self.stage = RunStage::Attaching;
+        for path in self.input.attach.clone() {
+            self.act(link, SessionCommand::Attach { path }).await;
+        }
+        None
+    }
+
+    pub(super) async fn send_message(&mut self, link: &Link) {
+        self.stage = RunStage::Sent;
+        let send = SessionCommand::Send { text: self.prompt.clone(), attachments: self.attached.clone() };
+        self.act(link, send).await;
+    }
+
+    /// A file was copied into the session, or not. The message goes with the last of them.
+    async fn attached(&mut self, link: &Link, path: &Path, made: Result<Attachment, String>) -> Option<Ended> {
+        match made {
+            Ok(attachment) => self.attached.push(attachment),
+            Err(why) => return Some(Ended::Usage(format!("can't attach {}: {why}", path.display()))),
+        }
+        if self.attached.len() == self.input.attach.len() {
+            self.send_message(link).await;
+        }
         None
     }
 
@@ -561,7 +647,7 @@ impl Face {
                         complain(&format!("lisle: refused: {name} {subject}: {why}"));
                         self.told.push(call.id.clone());
                     }
-                    self.refused = true;
+                    self.refused += u32::from(first);
                 }
             }
             // What ends a turn short of its goal, as a limit does, is no error of the provider's.
@@ -574,16 +660,6 @@ impl Face {
     async fn act(&self, link: &Link, act: SessionCommand) {
         if let Some(session) = self.session.clone() {
             let _ = link.requests.send(Command::Session { id: session, command: act }).await;
-        }
-    }
-
-    fn print_answer(&self) {
-        if self.output == RunOutput::Text
-            && let Some(text) =
-                self.plan.as_ref().map(|plan| reveal(plan)).or(self.answer.as_ref().map(|(_, text)| text.clone()))
-        {
-            // A plan is decided on, so nothing in it is hidden; an answer is handed on as it is.
-            say(&format!("{}\n", text.trim_end()));
         }
     }
 
@@ -615,57 +691,6 @@ impl Face {
             } else if ours && self.stage == RunStage::Ending && matches!(event, SessionEvent::TurnEnded { .. }) {
                 self.stage = RunStage::Over;
             }
-        }
-    }
-
-    /// The exit status, with the reason of a bad one on stderr.
-    fn exit(&self, end: Ended) -> Exit {
-        match end {
-            Ended::Interrupted | Ended::Turn(TurnEnd::Stopped) => Exit::Interrupted,
-            Ended::Late => {
-                complain("lisle: timeout: the turn was stopped; its work so far is saved.");
-                Exit::Failed
-            }
-            Ended::Queued => {
-                let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
-                complain(&format!("lisle: message queued in {session}. Open it with lisle --session {session}."));
-                Exit::Failed
-            }
-            Ended::Held(why) => {
-                complain(&format!("lisle: {why}"));
-                Exit::Held
-            }
-            Ended::Refused(why) => {
-                complain(&format!("lisle: {why} Nothing sent."));
-                Exit::Failed
-            }
-            Ended::NoConnection(why) => {
-                complain(&format!("lisle: {why}"));
-                Exit::NoCredentials
-            }
-            Ended::Usage(why) => {
-                complain(&format!("lisle: {why}"));
-                Exit::Usage
-            }
-            Ended::Gone(why) => {
-                let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
-                complain(&format!("lisle: {why}. Open the session with lisle --session {session}."));
-                Exit::Failed
-            }
-            Ended::Lost => Exit::Failed,
-            Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
-                let (code, text) = self.trouble.clone().unwrap_or_default();
-                if !text.is_empty() {
-                    complain(&format!("lisle: {text}"));
-                }
-                if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") {
-                    Exit::NoCredentials
-                } else {
-                    Exit::Failed
-                }
-            }
-            Ended::Turn(TurnEnd::Done | TurnEnd::Plan) if self.refused => Exit::Refused,
-            Ended::Turn(TurnEnd::Done | TurnEnd::Plan) => Exit::Done,
         }
     }
 }

@@ -5,23 +5,33 @@ pub mod args;
 mod audit;
 mod auth;
 mod change;
+mod configuration;
 mod definitions;
 mod doctor;
 mod exit;
+mod fabric;
 mod gateway;
 mod headless;
 mod help;
 mod output;
 mod permissions;
 mod prompt;
+mod prompts;
+mod run_answer;
+mod run_events;
+mod run_input;
 mod run_line;
+mod run_output;
+mod run_result;
 mod search;
 mod sessions;
 mod share;
+mod shell;
 mod usage;
 
 use crate::runtime;
-use args::{Args, CliCommand, DoctorCommand};
+use crate::runtime::setup::Bootstrap;
+use args::{Args, CliCommand, DoctorCommand, PatternCommand, PatternRun, RunArgs};
 use clap::Parser;
 pub use exit::Exit;
 use std::process::ExitCode;
@@ -29,6 +39,7 @@ use std::process::ExitCode;
 /// Runs the program with the arguments of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    shell::answer_shell();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -39,8 +50,12 @@ pub fn main() -> ExitCode {
         }
     };
     // Before the configuration is read: it may be what help is needed for.
-    if let Some(CliCommand::Help(args)) = &args.command {
-        return help::run(args).into();
+    match &args.command {
+        Some(CliCommand::Help(args)) => return help::run(args).into(),
+        Some(CliCommand::Completions(args)) => return shell::completions(args).into(),
+        Some(CliCommand::Man(args)) => return shell::man(args).into(),
+        Some(CliCommand::Schema(command)) => return shell::schema(*command).into(),
+        _ => {}
     }
     if matches!(args.command, Some(CliCommand::ResetTerminal)) {
         // Of a pipe there is nothing to set.
@@ -75,13 +90,23 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
     let mut wanted: runtime::setup::StartRequest = args.common.into();
     // The app continues in the last workspace; a script does not depend on it.
     wanted.last_workspace = args.command.is_none();
+    if let Some(run) = run_of(args.command.as_ref()) {
+        wanted.connection = wanted.connection.take().or_else(|| run.input.vendor.clone());
+        match run_input::rules(&run.limits.allow, &run.limits.deny) {
+            Ok(rules) => wanted.rules = rules,
+            Err(why) => {
+                output::complain(&format!("lisle: {why}"));
+                return Exit::Usage;
+            }
+        }
+    }
     // Of another machine, where they are looked for.
     let elsewhere = matches!(args.command, Some(CliCommand::Ssh(_)));
     let there = wanted.clone();
     if elsewhere {
         wanted = runtime::setup::StartRequest { which: wanted.which, ..Default::default() };
     }
-    let mut bootstrap = match runtime::setup::Bootstrap::prepare(wanted) {
+    let bootstrap = match Bootstrap::prepare(wanted) {
         Ok(bootstrap) => bootstrap,
         Err(error) => {
             output::complain(&format!("lisle: {error:#}"));
@@ -92,64 +117,99 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
         crate::config::log::on_failure(|problem| output::complain(&format!("lisle: {problem}")));
     }
     match args.command {
-        Some(CliCommand::Run(run)) => {
-            complain_of(&bootstrap);
-            bootstrap.find_servers().await;
-            headless::run(bootstrap, runtime::gateway::EngineChoice::of_home(no_gateway), run).await
-        }
-        Some(CliCommand::Sessions(command)) => {
-            complain_of(&bootstrap);
-            sessions::run(&bootstrap, command)
-        }
-        Some(CliCommand::Audit(args)) => {
-            complain_of(&bootstrap);
-            audit::run(&bootstrap, &args)
-        }
-        Some(CliCommand::Usage(args)) => {
-            complain_of(&bootstrap);
-            usage::run(&bootstrap, &args)
-        }
-        Some(CliCommand::Permissions(command)) => {
-            complain_of(&bootstrap);
-            permissions::run(&bootstrap, command)
-        }
-        Some(CliCommand::Auth(command)) => {
-            complain_of(&bootstrap);
-            auth::run(&bootstrap, command)
-        }
-        Some(CliCommand::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => inspect_keys(bootstrap).await,
-        Some(CliCommand::Doctor(args)) => doctor::run(&bootstrap, &args),
-        Some(CliCommand::Labels(command)) => {
-            complain_of(&bootstrap);
-            definitions::labels(&bootstrap, command)
-        }
-        Some(CliCommand::Statuses(command)) => {
-            complain_of(&bootstrap);
-            definitions::statuses(&bootstrap, command)
-        }
-        Some(CliCommand::Serve(args)) => gateway::serve(bootstrap, args).await,
-        Some(CliCommand::Gateway(command)) => gateway::run(&bootstrap, command).await,
-        Some(CliCommand::Ssh(args)) => {
-            let command = match runtime::gateway::machine(&bootstrap, &args.host) {
-                Ok(command) => command,
-                Err(why) => return gateway::usage(&why),
-            };
-            let machine = runtime::gateway::RemoteMachine { command, wanted: there };
-            app(bootstrap, runtime::gateway::EngineChoice::Machine(Box::new(machine)), None, linear).await
-        }
-        // Done above.
-        Some(CliCommand::ResetTerminal) => Exit::Done,
-        Some(CliCommand::Help(args)) => help::run(&args),
-        Some(CliCommand::Views(command)) => {
-            complain_of(&bootstrap);
-            definitions::views(&bootstrap, command)
-        }
+        Some(command) => dispatch(bootstrap, command, there, linear).await,
         None => app(bootstrap, runtime::gateway::EngineChoice::of_home(no_gateway), prompt, linear).await,
     }
 }
 
+/// Does a command. `wanted`: session, workspace and properties of new sessions, also of another machine.
+async fn dispatch(
+    mut bootstrap: Bootstrap,
+    command: CliCommand,
+    wanted: runtime::setup::StartRequest,
+    linear: Option<bool>,
+) -> Exit {
+    if complains(&command) {
+        complain_of(&bootstrap);
+    }
+    match command {
+        CliCommand::Run(run) => {
+            bootstrap.find_servers().await;
+            headless::run(bootstrap, engine(&wanted), *run).await
+        }
+        CliCommand::Pattern(PatternCommand::Run(run)) => {
+            bootstrap.find_servers().await;
+            let PatternRun { name, mut run } = *run;
+            run.input.pattern = Some(name);
+            headless::run(bootstrap, engine(&wanted), run).await
+        }
+        CliCommand::Pattern(command) => prompts::patterns(&bootstrap, command),
+        CliCommand::Context(command) => prompts::contexts(&bootstrap, command).await,
+        CliCommand::Strategy(command) => prompts::strategies(&bootstrap, command),
+        CliCommand::Sessions(command) => sessions::run(&bootstrap, command),
+        CliCommand::Audit(args) => audit::run(&bootstrap, &args),
+        CliCommand::Usage(args) => usage::run(&bootstrap, &args),
+        CliCommand::Permissions(command) => permissions::run(&bootstrap, command),
+        CliCommand::Auth(command) => auth::run(&bootstrap, command),
+        CliCommand::Doctor(args) if args.what == Some(DoctorCommand::Keys) => inspect_keys(bootstrap).await,
+        CliCommand::Doctor(args) => doctor::run(&bootstrap, &args),
+        CliCommand::Labels(command) => definitions::labels(&bootstrap, command),
+        CliCommand::Statuses(command) => definitions::statuses(&bootstrap, command),
+        CliCommand::Views(command) => definitions::views(&bootstrap, command),
+        CliCommand::Serve(args) => gateway::serve(bootstrap, args).await,
+        CliCommand::Gateway(command) => gateway::run(&bootstrap, command).await,
+        CliCommand::Ssh(args) => ssh(bootstrap, &args.host, wanted, linear).await,
+        CliCommand::Config(command) => configuration::config(&bootstrap, command).await,
+        CliCommand::Themes(command) => configuration::themes(&bootstrap, command),
+        CliCommand::Keys(command) => configuration::keys(&bootstrap, command),
+        CliCommand::Help(args) => help::run(&args),
+        // Done before anything was read.
+        CliCommand::ResetTerminal | CliCommand::Completions(_) | CliCommand::Man(_) | CliCommand::Schema(_) => {
+            Exit::Done
+        }
+    }
+}
+
+/// Engine of a run.
+fn engine(wanted: &runtime::setup::StartRequest) -> runtime::gateway::EngineChoice {
+    runtime::gateway::EngineChoice::of_home(wanted.no_gateway)
+}
+
+/// Decides if problems of the configuration are told before a command. Others show them themselves, or run the gateway.
+fn complains(command: &CliCommand) -> bool {
+    !matches!(
+        command,
+        CliCommand::Doctor(_)
+            | CliCommand::Serve(_)
+            | CliCommand::Gateway(_)
+            | CliCommand::Ssh(_)
+            | CliCommand::Config(_)
+            | CliCommand::Themes(_)
+            | CliCommand::Keys(_)
+    )
+}
+
+/// Runs the app with the sessions of another machine.
+async fn ssh(bootstrap: Bootstrap, host: &str, wanted: runtime::setup::StartRequest, linear: Option<bool>) -> Exit {
+    let command = match runtime::gateway::machine(&bootstrap, host) {
+        Ok(command) => command,
+        Err(why) => return gateway::usage(&why),
+    };
+    let machine = runtime::gateway::RemoteMachine { command, wanted };
+    app(bootstrap, runtime::gateway::EngineChoice::Machine(Box::new(machine)), None, linear).await
+}
+
+/// The arguments of a run.
+fn run_of(command: Option<&CliCommand>) -> Option<&RunArgs> {
+    match command? {
+        CliCommand::Run(run) => Some(run),
+        CliCommand::Pattern(PatternCommand::Run(run)) => Some(&run.run),
+        _ => None,
+    }
+}
+
 /// Shows what the terminal sends for each key.
-async fn inspect_keys(mut bootstrap: runtime::setup::Bootstrap) -> Exit {
+async fn inspect_keys(mut bootstrap: Bootstrap) -> Exit {
     let mut problems = std::mem::take(&mut bootstrap.problems);
     let keys = runtime::keymap(&bootstrap, &mut problems);
     bootstrap.problems = problems;
@@ -165,7 +225,7 @@ async fn inspect_keys(mut bootstrap: runtime::setup::Bootstrap) -> Exit {
 
 /// Runs the app, on the screen or in lines.
 async fn app(
-    mut bootstrap: runtime::setup::Bootstrap,
+    mut bootstrap: Bootstrap,
     engine: runtime::gateway::EngineChoice,
     prompt: Option<String>,
     linear: Option<bool>,
@@ -188,7 +248,7 @@ async fn app(
 }
 
 /// Mistakes in the configuration go to stderr where there is no screen to show them on.
-fn complain_of(bootstrap: &runtime::setup::Bootstrap) {
+fn complain_of(bootstrap: &Bootstrap) {
     for problem in &bootstrap.problems {
         output::complain(&problem.to_string());
     }

@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A result could not be written, for another reason than a closed pipe.
 static LOST: AtomicBool = AtomicBool::new(false);
 
+/// Whoever read stdout has closed it.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
 /// Decides if a part of the result is missing on stdout, as on a full disk. Then the exit status is not 0.
 pub(super) fn is_lost() -> bool {
     LOST.load(Ordering::Relaxed)
@@ -16,7 +19,9 @@ pub(super) fn is_lost() -> bool {
 /// Reports the first failure that is no closed pipe. Returns if the write succeeded.
 fn checked(written: io::Result<()>) -> bool {
     let Err(error) = written else { return true };
-    if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
+    if error.kind() == ErrorKind::BrokenPipe {
+        CLOSED.store(true, Ordering::Relaxed);
+    } else if !LOST.swap(true, Ordering::Relaxed) {
         complain(&format!("lisle: can't write stdout: {error}."));
     }
     false
@@ -38,10 +43,21 @@ pub(super) fn say_json(json: &str) -> bool {
     put(&format!("{}\n", sanitise::reveal_json(json)))
 }
 
+/// Decides if somebody still reads stdout.
+pub(super) fn is_listened_to() -> bool {
+    !CLOSED.load(Ordering::Relaxed)
+}
+
 /// Writes what is clean already and may be marked. False when nobody reads any more.
 pub(super) fn put(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Writes a sequence for the terminal to stderr.
+pub(super) fn put_err(sequence: &str) {
+    // Without a terminal there is nothing to ask.
+    let _ = std::io::stderr().lock().write_all(sequence.as_bytes());
 }
 
 /// Writes a diagnostic line to stderr.

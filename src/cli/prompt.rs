@@ -34,17 +34,19 @@ impl Words {
     }
 }
 
-/// The message. Blocks until stdin has ended, where it is read.
+/// The message. Blocks until stdin has ended, where it is read. Without words stdin is the message, unless it is `enough`
+/// to have none.
 ///
 /// # Errors
 /// When stdin cannot be read.
-pub(super) fn read(words: &[String]) -> io::Result<String> {
+pub(super) fn read(words: &[String], enough: bool) -> io::Result<String> {
     let Words { text, stdin } = Words::of(words);
     let input = io::stdin();
     if input.is_terminal() && !stdin {
+        // Whoever types nothing at a terminal made a mistake, and is not kept waiting.
         return Ok(text);
     }
-    let waits = if stdin { Waits::ToTheEnd } else { Waits::ForAByte };
+    let waits = if stdin || (text.is_empty() && !enough) { Waits::ToTheEnd } else { Waits::ForAByte };
     let piped = if has_come(&input, waits)? { whole(&input)? } else { String::new() };
     Ok(join(text, &piped))
 }

@@ -11,12 +11,13 @@ use crate::domain::expression::Expression;
 use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::session_health::HealthReport;
-use crate::domain::{At, SessionMeta, sanitise};
+use crate::domain::{At, SessionId, SessionMeta, sanitise};
 use crate::runtime::setup::Bootstrap;
 use serde::Serialize;
 use std::fmt::Write;
 
-pub(super) fn run(bootstrap: &Bootstrap, command: SessionsCommand) -> Exit {
+pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
+    by_name(bootstrap, &mut command);
     match command {
         SessionsCommand::List(args) => list(bootstrap, &args),
         SessionsCommand::Show(args) => show(bootstrap, &args),
@@ -31,6 +32,29 @@ pub(super) fn run(bootstrap: &Bootstrap, command: SessionsCommand) -> Exit {
         SessionsCommand::Delete(args) => change::delete(bootstrap, &args),
         SessionsCommand::Restore(args) => change::restore(bootstrap, &args),
         SessionsCommand::Verify(args) => verify(bootstrap, &args),
+    }
+}
+
+/// Replaces names of sessions by their ids. What is neither is reported by who looks for it.
+fn by_name(bootstrap: &Bootstrap, command: &mut SessionsCommand) {
+    let ids: Vec<&mut SessionId> = match command {
+        SessionsCommand::Show(args) => vec![&mut args.id],
+        SessionsCommand::Export(args) => vec![&mut args.id],
+        SessionsCommand::Branch(args) => vec![&mut args.id],
+        SessionsCommand::Set(args) => args.ids.iter_mut().collect(),
+        SessionsCommand::Archive(args) | SessionsCommand::Unarchive(args) => args.ids.iter_mut().collect(),
+        SessionsCommand::Delete(args) => args.ids.iter_mut().collect(),
+        SessionsCommand::Verify(args) => args.id.iter_mut().collect(),
+        SessionsCommand::List(_)
+        | SessionsCommand::Import(_)
+        | SessionsCommand::Search(_)
+        | SessionsCommand::Trash(_)
+        | SessionsCommand::Restore(_) => return,
+    };
+    for id in ids {
+        if let Some(named) = bootstrap.store.named(id.as_str()) {
+            *id = named;
+        }
     }
 }
 
@@ -273,7 +297,12 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 fn show(bootstrap: &Bootstrap, show: &ShowArgs) -> Exit {
-    let seen = match bootstrap.store.read(&show.id, usize::MAX) {
+    show_one(bootstrap, &show.id, show.json)
+}
+
+/// Prints a session.
+pub(super) fn show_one(bootstrap: &Bootstrap, id: &SessionId, json: bool) -> Exit {
+    let seen = match bootstrap.store.read(id, usize::MAX) {
         Ok(seen) => seen,
         Err(error) => {
             complain(&format!("lisle: {error}"));
@@ -283,7 +312,7 @@ fn show(bootstrap: &Bootstrap, show: &ShowArgs) -> Exit {
     for odd in &seen.meta.odd {
         complain(&format!("lisle: {odd}"));
     }
-    if show.json {
+    if json {
         return print_json(&serde_json::json!({"meta": seen.meta, "messages": seen.rows}));
     }
     let mut out = format!("# {}\n", sanitise::clean_line(seen.meta.shown_title()));

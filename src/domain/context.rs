@@ -13,6 +13,8 @@ pub enum ContextSort {
     Preferences,
     /// A file of project memory.
     Memory,
+    /// A context or a strategy that was chosen for the session.
+    Preamble,
     /// A tool's description.
     Tool,
     /// Content carried over by the last compaction.
@@ -29,10 +31,11 @@ pub enum ContextSort {
 
 impl ContextSort {
     /// All of them, in the order of a request.
-    pub const ALL: [ContextSort; 9] = [
+    pub const ALL: [ContextSort; 10] = [
         Self::System,
         Self::Preferences,
         Self::Memory,
+        Self::Preamble,
         Self::Tool,
         Self::Carried,
         Self::User,
@@ -48,6 +51,7 @@ impl ContextSort {
             Self::System => "system prompt",
             Self::Preferences => "preferences",
             Self::Memory => "project memory",
+            Self::Preamble => "context and strategy",
             Self::Tool => "tools",
             Self::Carried => "carried over",
             Self::User => "your messages",

@@ -119,6 +119,27 @@ impl fmt::Display for ConnectionName {
     }
 }
 
+/// True for a text that has the shape of an id that a program makes for a session: `260902-swift-river`, a UUID,
+/// `session-0000002a`. Nobody means a new name by it.
+#[must_use]
+pub fn looks_generated(text: &str) -> bool {
+    let hex = |text: &str, long: usize| text.len() == long && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let parts: Vec<&str> = text.split('-').collect();
+    match parts.as_slice() {
+        ["session", number] => hex(number, 8),
+        [a, b, c, d, e] if hex(a, 8) => hex(b, 4) && hex(c, 4) && hex(d, 4) && hex(e, 12),
+        [day, words @ ..] => {
+            let word =
+                |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+            day.len() == 6
+                && day.bytes().all(|b| b.is_ascii_digit())
+                && (2..=3).contains(&words.len())
+                && words.iter().all(word)
+        }
+        [] => false,
+    }
+}
+
 /// Error: a text is not a session id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadSessionId(pub String);
@@ -193,6 +214,23 @@ mod tests {
         assert_eq!(serde_json::from_str::<ConnectionName>("\"rehearsal\"").unwrap(), new);
         assert_eq!(ConnectionName::new("work").stored(), "work");
         assert_eq!((shown_name("rehearsal"), shown_name("vendor/m")), ("demo", "vendor/m"));
+    }
+
+    #[test]
+    fn generated_ids_have_a_shape() {
+        for (text, is) in [
+            ("260902-swift-river", true),
+            ("260902-swift-river-2", true),
+            ("3f2b8c1e-7d44-4c0a-9b1e-2a6f0c9d8e77", true),
+            ("session-0000002a", true),
+            ("notes", false),
+            ("260902-notes", false),
+            ("session-notes", false),
+            ("my-swift-river", false),
+            ("", false),
+        ] {
+            assert_eq!(looks_generated(text), is, "{text}");
+        }
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub mod permission;
 pub mod picture;
 pub mod plan;
 pub mod problem;
+pub mod prompt_text;
 pub mod property;
 pub mod property_change;
 pub mod query;

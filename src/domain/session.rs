@@ -76,11 +76,39 @@ pub enum TitleFrom {
     User,
 }
 
+/// State of a session's switches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionSwitches {
+    /// Prompts stay in the vendor's cache for an hour or longer, where it has that.
+    pub long_cache: bool,
+    /// Describe tools to the model in full.
+    pub full_tools: bool,
+}
+
+/// Names that belong to a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionNames {
+    /// Its own on the command line, unique in its workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// The context in its system prompt. Known only while its engine lives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The strategy in its system prompt. Known only while its engine lives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
+}
+
 /// All that is known of a session without its messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionMeta {
     /// The directory's name.
     pub id: SessionId,
+    /// Names that the user gave it or chose for it.
+    #[serde(flatten)]
+    pub names: SessionNames,
     /// Its title; empty when there is none yet.
     pub title: String,
     /// Source of the title.
@@ -126,12 +154,9 @@ pub struct SessionMeta {
     pub model: Option<String>,
     /// Thinking level.
     pub thinking: ThinkingLevel,
-    /// Prompts stay in the vendor's cache for an hour or longer, where it has that. Known only while its engine lives.
-    #[serde(default)]
-    pub long_cache: bool,
-    /// Describe tools to the model in full. Known only while its engine lives.
-    #[serde(default)]
-    pub full_tools: bool,
+    /// Switches. Known only while its engine lives.
+    #[serde(flatten)]
+    pub switches: SessionSwitches,
     /// Working directory of the tools.
     pub cwd: PathBuf,
     /// Working directory when the first message was sent; fixed from then on.
@@ -232,6 +257,7 @@ impl SessionMeta {
     pub fn new(id: SessionId, at: At, mode: Mode, cwd: PathBuf) -> Self {
         Self {
             id,
+            names: SessionNames::default(),
             title: String::new(),
             title_from: TitleFrom::Provisional,
             preview: String::new(),
@@ -251,8 +277,7 @@ impl SessionMeta {
             unmapped: false,
             model: None,
             thinking: ThinkingLevel::default(),
-            long_cache: false,
-            full_tools: false,
+            switches: SessionSwitches::default(),
             cwd,
             first_cwd: None,
             pending_execution: None,

@@ -146,6 +146,9 @@ pub enum EngineCommand {
 pub struct NewSession {
     /// Working directory of its tools.
     pub cwd: Option<PathBuf>,
+    /// Its name on the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
     /// Its title, which no model changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,

@@ -4,6 +4,7 @@ use crate::domain::attachment::Attachment;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId};
 use crate::domain::message::{CutBy, UserText};
 use crate::domain::permission::Mode;
+use crate::domain::prompt_text::PromptKind;
 use crate::domain::request::{TrustRequest, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::{SessionSwitch, ThinkingLevel};
@@ -193,6 +194,14 @@ pub enum SessionCommand {
         /// On.
         on: bool,
     },
+    /// Put the context or the strategy of that name into the system prompt from the next turn on. Its text is read now and
+    /// kept with the session.
+    UsePrompt {
+        /// [`PromptKind::Context`] or [`PromptKind::Strategy`].
+        kind: PromptKind,
+        /// Its name; `None` for none.
+        name: Option<String>,
+    },
     /// Set the title, as the user.
     Rename {
         /// The new title.
@@ -264,6 +273,7 @@ impl SessionCommand {
             | Self::StandIn { .. }
             | Self::Switch { .. }
             | Self::Thinking(_)
+            | Self::UsePrompt { .. }
             | Self::Retitle
             | Self::Read
             | Self::Cwd(_)

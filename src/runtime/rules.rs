@@ -24,6 +24,8 @@ pub struct Places {
     pub foreign: bool,
     /// The user's home.
     pub home: Option<PathBuf>,
+    /// Rules of the command line.
+    pub given: Vec<Rule>,
 }
 
 /// The files of rules of one workspace.
@@ -83,6 +85,10 @@ impl RuleFiles {
             };
             let RuleFile { written, .. } = found;
             book.files.push((scope, path, if counts { written } else { PermissionsFile::tightening(written) }));
+        }
+        if !self.places.given.is_empty() {
+            let given = PermissionsFile { rules: self.places.given.clone(), ..PermissionsFile::default() };
+            book.files.push((RuleScope::Session, PathBuf::from("the command line"), given));
         }
         if !ours {
             book.untrusted.push(self.workspace_request());
@@ -197,7 +203,7 @@ mod tests {
 
     fn files(ground: &Ground, foreign: bool) -> RuleFiles {
         let (config, workspace) = (ground.root.join("config"), ground.root.join("ws"));
-        RuleFiles::new(Places { config, workspace, foreign, home: None })
+        RuleFiles::new(Places { config, workspace, foreign, home: None, given: Vec::new() })
     }
 
     fn write(ground: &Ground, path: &str, text: &str) {

@@ -4,12 +4,15 @@ use super::open::Opener;
 use super::rules::{Places, RuleFiles};
 use super::workspaces::Workspaces;
 use crate::config::{self, Paths, Settings, probe, settings};
+use crate::domain::ids::looks_generated;
 use crate::domain::permission::{Sandbox, SandboxState};
 use crate::domain::problem::Problem;
+use crate::domain::rule::Rule;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
+use crate::store::prompt_files::PromptFolders;
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use crate::{agent, permit, sandbox};
@@ -32,6 +35,10 @@ pub struct StartRequest {
     pub model: Option<String>,
     /// Permission mode.
     pub mode: Option<Mode>,
+    /// Name of a new session, where it has none yet in the workspace.
+    pub alias: Option<String>,
+    /// Rules for this process alone.
+    pub rules: Vec<Rule>,
     /// Working directory.
     pub cwd: Option<PathBuf>,
     /// The workspace's folder.
@@ -67,6 +74,8 @@ pub enum Which {
     Latest,
     /// This one.
     This(SessionId),
+    /// The one with this id or name; a new one of that name where there is none. [`Bootstrap::prepare`] looks it up.
+    Named(String),
 }
 
 /// All that stands before the engine starts.
@@ -92,7 +101,7 @@ impl Bootstrap {
     ///
     /// # Errors
     /// When nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
-    pub fn prepare(wanted: StartRequest) -> anyhow::Result<Self> {
+    pub fn prepare(mut wanted: StartRequest) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref())?;
         let config::LoadedConfig { settings, mut connections, mut problems } = config::load(&paths, &env);
@@ -133,6 +142,13 @@ impl Bootstrap {
             let text = "restored at startup, because lisle was killed earlier: files that configure or run code, \
              changed by a command: ";
             problems.push(Problem::whole(&cwd, format!("{text}{}", finished.join("; ")), ""));
+        }
+        if let Which::Named(name) = &wanted.which {
+            match store.named(name) {
+                Some(id) => wanted.which = Which::This(id),
+                None if looks_generated(name) => anyhow::bail!("no session {name} in {}", workspace.display()),
+                None => (wanted.alias, wanted.which) = (Some(name.clone()), Which::New),
+            }
         }
         let runner = std::env::current_exe().context("can't find lisle's own executable, needed to start commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
@@ -242,6 +258,7 @@ impl Bootstrap {
                 headless,
                 compact_at: self.settings.compact_at,
                 config: Some(self.paths.config.clone()),
+                prompts: Arc::new(self.prompts()),
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
@@ -259,6 +276,12 @@ impl Bootstrap {
                 }
             }),
         }
+    }
+
+    /// Folders of contexts, patterns and strategies.
+    #[must_use]
+    pub fn prompts(&self) -> PromptFolders {
+        prompt_folders(&self.workspace, &self.paths, &self.settings)
     }
 
     /// Usage log.
@@ -396,6 +419,7 @@ impl Bootstrap {
             workspace: self.workspace.clone(),
             foreign: self.store.is_foreign(),
             home: std::env::home_dir(),
+            given: self.wanted.rules.clone(),
         })
     }
 
@@ -408,6 +432,39 @@ impl Bootstrap {
             data: self.paths.data.clone(),
         }
     }
+}
+
+/// Configuration, sessions and named texts of this home for whoever only looks. Nothing is written.
+pub struct Glance {
+    /// Configuration, with its problems.
+    pub config: config::LoadedConfig,
+    /// Sessions of the usual workspace.
+    pub store: Store,
+    /// Folders of contexts, patterns and strategies.
+    pub prompts: PromptFolders,
+}
+
+/// Looks at this home; `None` where it has no place or no usable workspace.
+#[must_use]
+pub fn glance() -> Option<Glance> {
+    let env = |name: &str| std::env::var(name).ok();
+    let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref()).ok()?;
+    let config = config::load(&paths, &env);
+    let ours = paths.data.join("workspaces");
+    let workspace = ours.join(config.settings.workspace.as_deref().unwrap_or(Path::new(USUAL)));
+    let store = store(&workspace, &paths, &config.settings).ok()?;
+    let prompts = prompt_folders(&workspace, &paths, &config.settings);
+    Some(Glance { config, store, prompts })
+}
+
+fn prompt_folders(workspace: &Path, paths: &Paths, settings: &Settings) -> PromptFolders {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let below = |path: &Path| home.as_ref().map(|home| home.join(path));
+    let fabric = match &settings.fabric_home {
+        Some(folder) => folder.strip_prefix("~").ok().map_or(Some(folder.clone()), below),
+        None => below(Path::new(".config/fabric")).filter(|folder| folder.is_dir()),
+    };
+    PromptFolders { workspace: workspace.to_owned(), config: paths.config.clone(), fabric }
 }
 
 fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> anyhow::Result<Store> {

@@ -97,6 +97,7 @@ async fn shown(
         commands: Folders { config, workspace },
         workspaces,
         resume,
+        alias: bootstrap.wanted.alias.clone(),
         first,
         notices,
         screen: ScreenOptions {
@@ -125,6 +126,8 @@ async fn shown(
 fn resumed(bootstrap: &Bootstrap, engine: &EngineChoice) -> anyhow::Result<Option<SessionId>> {
     Ok(match bootstrap.wanted.which.clone() {
         Which::New => None,
+        // Of another machine; here names were looked up.
+        Which::Named(name) => Some(SessionId::parse(name)?),
         Which::This(id) if matches!(engine, EngineChoice::Machine(_)) => Some(id),
         Which::This(id) => {
             // Asked before the screen opens, so that a wrong id is reported where it was typed.

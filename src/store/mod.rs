@@ -9,6 +9,7 @@
 //! | `maintain` | `verify` and `repair`, `clear`, `trash`, `checkpoints` of undo |
 //! | `interop` | [`Follower`] and `wake` for what another process writes; `other_writers`, `shadow_log` and `merge` for the same file written by two; `import`, `export`; `properties` of the workspace |
 //! | `workspace` | [`Store`]: folder, mark and paths of a workspace |
+//! | [`prompt_files`] | contexts, patterns and strategies, which belong to no session |
 //! | `io` | every file call, so that tests can put errors and deaths between them; `lines` `whole_file` `trees` on top |
 //!
 //! The meaning of rows to a model or to the screen is up to others.
@@ -19,6 +20,7 @@ mod interop;
 pub mod io;
 mod maintain;
 mod open;
+pub mod prompt_files;
 mod read;
 mod workspace;
 mod write;

@@ -52,6 +52,12 @@ pub fn builtin_names<'a>() -> impl Iterator<Item = &'a str> {
     BUILTIN.iter().map(|(name, _)| *name)
 }
 
+/// The file of a theme that comes with lisle.
+#[must_use]
+pub fn builtin_text(name: &str) -> Option<&'static str> {
+    BUILTIN.iter().find(|theme| theme.0 == name).map(|theme| theme.1)
+}
+
 /// The theme `name` from the user's files, which go before the built-in ones. A theme that does not exist is
 /// reported and becomes lisle-dark; a theme of the user may inherit the built-in one of its own name.
 #[must_use]

@@ -72,6 +72,10 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
         right.push(workspace(paint));
     }
     right.push(paint.piece(clean_line(&meta.status).into_owned(), Role::Dim));
+    // What was put into the system prompt, the strategy first as there.
+    for name in [&meta.names.strategy, &meta.names.context].into_iter().flatten() {
+        right.push(paint.piece(clean_line(name).into_owned(), Role::ModeExplore));
+    }
     for label in &meta.labels {
         right.push(paint.piece(format!("#{}", clean_line(label).replacen("::", ":", 1)), Role::Accent));
     }
@@ -86,7 +90,8 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
     let details = cells::row(details, 0);
     if !details.is_empty() && paint.buf.area.width >= DETAILS {
         let sign = format!(" {} ", paint.signs.dot);
-        let mut facts = vec![meta.id.as_str().to_owned()];
+        let mut facts: Vec<String> = meta.names.alias.iter().map(|name| clean_line(name).into_owned()).collect();
+        facts.push(meta.id.as_str().to_owned());
         if meta.messages > 0 {
             facts.push(count(usize::try_from(meta.messages).unwrap_or(usize::MAX), "message", "messages"));
         }

@@ -12,25 +12,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use support::model_server::{Gate, ModelServer, Script, chunk};
 
-struct Place {
-    home: tempfile::TempDir,
-    project: tempfile::TempDir,
+pub struct Place {
+    pub home: tempfile::TempDir,
+    pub project: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let place = Self { home: tempfile::tempdir().unwrap(), project: tempfile::tempdir().unwrap() };
         std::fs::write(place.project.path().join("README.md"), "# A project\n\nWith a README.\n").unwrap();
         place
     }
 
-    fn config(&self, text: &str) {
+    pub fn config(&self, text: &str) {
         let dir = self.home.path().join("config");
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(dir.join("config.toml"), text).unwrap();
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
         command.args(args).current_dir(self.project.path()).env("LISLE_HOME", self.home.path()).stdin(Stdio::null());
         for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"] {
@@ -39,7 +39,7 @@ impl Place {
         command
     }
 
-    fn lisle(&self, args: &[&str]) -> Output {
+    pub fn lisle(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
 
@@ -48,19 +48,19 @@ impl Place {
     }
 
     /// Properties of all sessions.
-    fn sessions(&self) -> Vec<Value> {
+    pub fn sessions(&self) -> Vec<Value> {
         serde_json::from_str(&out(&self.lisle(&["sessions", "list", "--json", "--all"]))).unwrap()
     }
 
     /// The id of the only session.
-    fn session(&self) -> String {
+    pub fn session(&self) -> String {
         let sessions = self.sessions();
         assert_eq!(sessions.len(), 1, "{sessions:?}");
         sessions[0]["id"].as_str().unwrap().to_owned()
     }
 
     /// Texts of the user in a session.
-    fn said(&self, session: &str) -> Vec<String> {
+    pub fn said(&self, session: &str) -> Vec<String> {
         let shown: Value = serde_json::from_str(&out(&self.lisle(&["sessions", "show", session, "--json"]))).unwrap();
         let rows = shown["messages"].as_array().unwrap().iter().filter(|row| row["body"]["row"] == "user");
         rows.map(|row| row["body"]["text"].as_str().unwrap().to_owned()).collect()
@@ -71,13 +71,13 @@ impl Place {
     }
 }
 
-fn out(output: &Output) -> String {
+pub fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
-fn err(output: &Output) -> String {
+pub fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
-fn code(output: &Output) -> Option<i32> {
+pub fn code(output: &Output) -> Option<i32> {
     output.status.code()
 }
 
@@ -182,7 +182,7 @@ fn a_session_goes_on_where_it_was() {
     assert!(err(&none).contains("no session"), "{}", err(&none));
 }
 
-fn served(place: &Place, server: &ModelServer) {
+pub fn served(place: &Place, server: &ModelServer) {
     place.config(&format!(
         "default_connection = \"local\"\n[connections.local]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\ndefault_model = \"m\"\n",
         server.base_url()

@@ -9,6 +9,7 @@ mod headless;
 mod help;
 mod linear;
 mod pictures;
+mod prompts;
 #[path = "../support/pty.rs"]
 mod pty;
 #[path = "../screen/mod.rs"]

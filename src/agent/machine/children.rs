@@ -28,7 +28,7 @@ impl Machine {
     pub(super) fn offered(&self) -> Vec<ToolSpec> {
         let below = self.meta.parent.is_some();
         let offered = |spec: &&ToolSpec| !below || !NOT_BELOW.contains(&spec.name.as_str());
-        let told = |spec: &ToolSpec| if self.meta.full_tools { spec.clone() } else { brief(spec) };
+        let told = |spec: &ToolSpec| if self.meta.switches.full_tools { spec.clone() } else { brief(spec) };
         self.config.tools.iter().map(|(spec, _)| spec).filter(offered).map(told).collect()
     }
 

@@ -56,6 +56,7 @@ impl Machine {
             headless: self.config.headless,
             plan: self.own.progress.as_ref().filter(|progress| !progress.over),
             memory: self.budget.memory(),
+            preamble: &self.own.preamble,
             child: self.meta.parent.is_some(),
         })
     }

@@ -57,6 +57,7 @@ impl Machine {
             Input::PlanFile(file) => self.found_plan(file, out),
             Input::CarryOut => self.carry_out_due(now, out),
             Input::Change(change) => self.change(now, &change, out),
+            Input::Preamble(kind, text) => self.set_preamble(kind, text, out),
             Input::Restored(text) => self.restored(now, text, out),
             Input::JobEnded(text) => self.job_ended(now, text, out),
             Input::MayReach(number, call, facts) => self.may_reach(now, number, call, *facts, out),

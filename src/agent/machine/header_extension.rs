@@ -2,6 +2,7 @@
 
 use crate::domain::ids::{ConnectionName, RequestId};
 use crate::domain::plan::Progress;
+use crate::domain::prompt_text::Preamble;
 use crate::domain::request::PlanReview;
 use crate::domain::rule::Rule;
 use crate::domain::tool::TodoItem;
@@ -37,6 +38,9 @@ pub struct HeaderExtension {
     /// Tools are told to the model in full; `None` for what the settings say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rich_tool_descriptions: Option<bool>,
+    /// Context and strategy of the session.
+    #[serde(skip_serializing_if = "Preamble::is_empty")]
+    pub preamble: Preamble,
     /// Fields of a newer version, unchanged.
     #[serde(flatten)]
     pub other: serde_json::Map<String, Value>,
@@ -69,6 +73,8 @@ impl HeaderExtension {
         let mut switch = |key: &str| other.remove(key).and_then(|on| on.as_bool());
         let (extended_prompt_cache, rich_tool_descriptions) =
             (switch("extendedPromptCache"), switch("richToolDescriptions"));
+        let preamble =
+            other.remove("preamble").and_then(|preamble| serde_json::from_value(preamble).ok()).unwrap_or_default();
         Self {
             plan,
             progress,
@@ -79,6 +85,7 @@ impl HeaderExtension {
             model_for,
             extended_prompt_cache,
             rich_tool_descriptions,
+            preamble,
             other,
         }
     }

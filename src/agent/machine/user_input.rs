@@ -8,6 +8,7 @@ use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::message::{CutBy, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
+use crate::domain::prompt_text::{NamedText, PromptKind};
 use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::session::{SessionSwitch, TitleFrom};
 use crate::domain::tool::{CallFacts, Proposal, ToolFigures};
@@ -66,6 +67,7 @@ impl Machine {
             | SessionCommand::TakeOver
             | SessionCommand::Attach { .. }
             | SessionCommand::Detach { .. }
+            | SessionCommand::UsePrompt { .. }
             | SessionCommand::KillJob { .. }
             | SessionCommand::Open { .. }
             | SessionCommand::OpenAt { .. }
@@ -112,10 +114,32 @@ impl Machine {
 
     fn switch(&mut self, what: SessionSwitch, on: bool, out: &mut Vec<Step>) {
         match what {
-            SessionSwitch::LongCache => (self.own.extended_prompt_cache, self.meta.long_cache) = (Some(on), on),
-            SessionSwitch::FullTools => (self.own.rich_tool_descriptions, self.meta.full_tools) = (Some(on), on),
+            SessionSwitch::LongCache => {
+                (self.own.extended_prompt_cache, self.meta.switches.long_cache) = (Some(on), on)
+            }
+            SessionSwitch::FullTools => {
+                (self.own.rich_tool_descriptions, self.meta.switches.full_tools) = (Some(on), on)
+            }
         }
         self.changed_by_user(out);
+    }
+
+    /// Puts a context or a strategy into the system prompt, or takes it out. It applies from the next turn on.
+    pub(super) fn set_preamble(&mut self, kind: PromptKind, text: Option<NamedText>, out: &mut Vec<Step>) {
+        match kind {
+            PromptKind::Context => self.own.preamble.context = text,
+            PromptKind::Strategy => self.own.preamble.strategy = text,
+            // A pattern frames one message, not a session.
+            PromptKind::Pattern => return,
+        }
+        self.show_preamble();
+        self.changed_by_user(out);
+    }
+
+    pub(super) fn show_preamble(&mut self) {
+        let name = |text: &Option<NamedText>| text.as_ref().map(|text| text.name.clone());
+        self.meta.names.context = name(&self.own.preamble.context);
+        self.meta.names.strategy = name(&self.own.preamble.strategy);
     }
 
     fn rename(&mut self, title: &str, out: &mut Vec<Step>) {

@@ -5,6 +5,7 @@ use super::project_memory::Memory;
 use crate::domain::context::ContextSort;
 use crate::domain::permission::Mode;
 use crate::domain::plan::Progress;
+use crate::domain::prompt_text::Preamble;
 use std::path::Path;
 
 /// Prompt of a child, after what every session gets.
@@ -30,6 +31,8 @@ pub struct Surroundings<'a> {
     pub plan: Option<&'a Progress>,
     /// Content of the user's and the project's files.
     pub memory: &'a Memory,
+    /// Strategy and context that the user chose.
+    pub preamble: &'a Preamble,
     /// Another session spawned this one.
     pub child: bool,
 }
@@ -70,6 +73,10 @@ pub fn parts(around: &Surroundings<'_>) -> Vec<PromptPart> {
         let path = file.path.display();
         let text = format!("{lead}<file path=\"{path}\">\n{}\n</file>", file.text.trim_end());
         out.push(part(ContextSort::Memory, &path.to_string(), text));
+    }
+    let chosen = [("strategy", &around.preamble.strategy), ("context", &around.preamble.context)];
+    for (kind, text) in chosen.into_iter().filter_map(|(kind, text)| Some((kind, text.as_ref()?))) {
+        out.push(part(ContextSort::Preamble, &format!("{kind} {}", text.name), text.text.clone()));
     }
     let environment = format!(
         "Working directory: {}\nOperating system: {}\nToday: {}\nThis session's folder (its plans/ and data/ may be written \
@@ -142,6 +149,9 @@ fn carried_out(plan: &Progress) -> String {
 mod tests {
     use super::*;
     use crate::agent::model_context::project_memory::MemoryFile;
+    use crate::domain::prompt_text::NamedText;
+
+    const NOTHING: Preamble = Preamble { strategy: None, context: None };
 
     fn around(mode: Mode, memory: &Memory) -> Surroundings<'_> {
         Surroundings {
@@ -152,6 +162,7 @@ mod tests {
             headless: false,
             plan: None,
             memory,
+            preamble: &NOTHING,
             child: false,
         }
     }
@@ -173,6 +184,17 @@ mod tests {
             told.contains("\"Tidy\"") && told.contains("must not be done: 2. Publish") && !told.contains("1. Measure")
         );
         assert!(system(&Surroundings { headless: true, ..around(Mode::Ask) }).ends_with("what you assumed."));
+    }
+
+    #[test]
+    fn strategy_and_context_stand_before_what_changes_each_day() {
+        let memory = Memory::default();
+        let text = |name: &str, text: &str| Some(NamedText { name: name.into(), text: text.into() });
+        let preamble = Preamble { strategy: text("cot", "Think."), context: text("writer", "Be brief.") };
+        let parts = parts(&Surroundings { preamble: &preamble, ..around(Mode::Ask, &memory) });
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["identity", "strategy cot", "context writer", "environment", "permission mode"]);
+        assert!(joined(&parts).contains("\n\nThink.\n\nBe brief.\n\nWorking directory"));
     }
 
     #[test]

@@ -55,6 +55,7 @@ impl SessionActor {
             | SessionCommand::StandIn { .. }
             | SessionCommand::Thinking(_)
             | SessionCommand::Switch { .. }
+            | SessionCommand::UsePrompt { .. }
             | SessionCommand::Rename { .. }
             | SessionCommand::Retitle
             | SessionCommand::Read
@@ -146,6 +147,10 @@ impl SessionActor {
                         return None;
                     }
                 }
+            }
+            SessionCommand::UsePrompt { kind, name } => {
+                self.use_prompt(kind, name).await;
+                return None;
             }
             act => act,
         };
@@ -475,6 +480,7 @@ fn leads_to_a_request(act: &SessionCommand) -> bool {
         | SessionCommand::Model { .. }
         | SessionCommand::Thinking(_)
         | SessionCommand::Switch { .. }
+        | SessionCommand::UsePrompt { .. }
         | SessionCommand::Rename { .. }
         | SessionCommand::Retitle
         | SessionCommand::Read

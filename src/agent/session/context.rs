@@ -11,6 +11,7 @@ use super::no_connection::no_connection;
 use super::view::Show;
 use crate::agent::machine_io::{Input, RunNo, SummaryRequest};
 use crate::domain::notice::{Level, Notice};
+use crate::domain::prompt_text::PromptKind;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use crate::protocol::{ConnectionInfo, SessionEvent};
@@ -57,6 +58,30 @@ impl SessionActor {
             self.out.send(SessionEvent::Notice(problem.notice()));
         }
         self.machine.set_memory(memory);
+    }
+
+    /// Puts a context or a strategy into the system prompt, with its text as it is now.
+    pub(super) async fn use_prompt(&mut self, kind: PromptKind, name: Option<String>) {
+        let text = match name {
+            None => None,
+            Some(name) => {
+                let folders = self.shared.setup.settings.prompts.clone();
+                match blocking(move || folders.read(kind, &name)).await {
+                    Some(Ok(text)) => Some(text),
+                    Some(Err(error)) => {
+                        let text = format!("{error}.");
+                        return self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
+                    }
+                    None => return,
+                }
+            }
+        };
+        let news = match &text {
+            Some(text) => format!("{} {} from the next message on", capital(kind.word()), text.name),
+            None => format!("No {} from the next message on", kind.word()),
+        };
+        self.input(Input::Preamble(kind, text)).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Info, news)));
     }
 
     /// The session's connection, where it can be asked.
@@ -121,4 +146,10 @@ impl SessionActor {
         let report = self.machine.context_report(now());
         self.out.send(SessionEvent::Context(Box::new(report)));
     }
+}
+
+/// A word at the beginning of a sentence.
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }

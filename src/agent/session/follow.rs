@@ -8,7 +8,7 @@ use super::view::Show;
 use crate::agent::machine_io::Input;
 use crate::domain::SessionMeta;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::session::Activity;
+use crate::domain::session::{Activity, SessionNames};
 use crate::protocol::{EngineEvent, SessionEvent, TurnEnd};
 use crate::store::{FolderWatch, Followed, Follower};
 use tokio::net::unix::pipe;
@@ -146,8 +146,8 @@ fn known_here(old: &SessionMeta, read: SessionMeta) -> SessionMeta {
         next_cost: old.next_cost,
         stand_in: old.stand_in.clone(),
         unmapped: old.unmapped,
-        long_cache: old.long_cache,
-        full_tools: old.full_tools,
+        switches: old.switches,
+        names: SessionNames { alias: read.names.alias.clone(), ..old.names.clone() },
         ..read
     }
 }

@@ -164,7 +164,7 @@ impl SessionActor {
                 let wanted = move |error: &ProviderError| wanted_after(&connections, &name, error);
                 let dir = self.shared.setup.store.session_dir(&self.machine.meta().id);
                 let shelf = self.attachments.shelf(&dir);
-                let provider = (provider, self.machine.meta().long_cache);
+                let provider = (provider, self.machine.meta().switches.long_cache);
                 self.calls.tasks().ask(run, provider, request, (shelf, self.mailbox.clone()), (wanted, recorder));
             }
             (Some(info), _) => {

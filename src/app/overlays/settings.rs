@@ -114,13 +114,13 @@ fn of_session(state: &State) -> Vec<Item> {
         out.extend([
             row(
                 "extended cache",
-                switch(meta.long_cache),
+                switch(meta.switches.long_cache),
                 "Cache prompts at the provider for an hour or longer, if it can. Cache writes cost more.",
                 Value::Switch(SessionSwitch::LongCache),
             ),
             row(
                 "rich tool docs",
-                switch(meta.full_tools),
+                switch(meta.switches.full_tools),
                 "Send full tool descriptions. Off: one sentence each, for small context windows.",
                 Value::Switch(SessionSwitch::FullTools),
             ),
@@ -221,8 +221,8 @@ pub(crate) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
 pub(crate) fn switch(state: &State, what: SessionSwitch, fx: &mut Vec<Effect>) {
     let Some(meta) = state.current_meta() else { return };
     let on = match what {
-        SessionSwitch::LongCache => !meta.long_cache,
-        SessionSwitch::FullTools => !meta.full_tools,
+        SessionSwitch::LongCache => !meta.switches.long_cache,
+        SessionSwitch::FullTools => !meta.switches.full_tools,
     };
     fx.push(session::to(&meta.id, SessionCommand::Switch { what, on }));
 }

@@ -34,6 +34,7 @@ pub(crate) fn reset(state: &mut State, fx: &mut Vec<Effect>) {
         return state.notify(Notice::new(Level::Info, "Already a new session"));
     };
     let settings = NewSession {
+        alias: None,
         title: None,
         connection: meta.asked().cloned(),
         cwd: Some(meta.cwd),

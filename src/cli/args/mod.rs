@@ -1,8 +1,12 @@
 //! The arguments of the command line: those of the app and of all commands. Larger groups of commands have a file each.
 
+mod complete;
 mod definitions;
 mod gateway;
+mod prompts;
+mod run;
 mod sessions;
+mod shell;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -12,13 +16,22 @@ use crate::domain::spending::UsageBy;
 use crate::domain::{At, ConnectionName, Mode, SessionId};
 use crate::runtime::setup::{StartRequest, Which};
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
 pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, ShareArgs, SshArgs, TokenArgs};
+pub use prompts::{
+    ContextCommand, EditContext, PatternCommand, PatternRun, RenameContext, SetContext, StrategyCommand,
+};
+pub use run::{InputArgs, LimitArgs, ListingArgs, OutputArgs, RunArgs, RunFormat, RunOutput};
 pub use sessions::{
     Branch, Delete, Export, Import, ListArgs, Restore, SearchArgs, SessionsCommand, Set, Several, ShowArgs, Verify,
 };
+pub use shell::{
+    Completions, ConfigCommand, KeymapName, KeysCommand, ListKeys, Man, SchemaCommand, Shell, ShowConfig, ThemeNames,
+    ThemesCommand,
+};
 use std::path::PathBuf;
-use values::{by, connection, mode, session_id, since};
+use values::{by, connection, mode, session_id, session_name, since};
 
 /// lisle: a full-screen terminal home for agent conversations.
 #[derive(Debug, Parser)]
@@ -123,9 +136,9 @@ fn needs_no_blanks(sign: char) -> bool {
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "For every command")]
 pub struct Common {
-    /// Open this session.
-    #[arg(long, value_name = "ID", global = true, value_parser = session_id, conflicts_with_all = ["continue_last", "new"])]
-    pub session: Option<SessionId>,
+    /// Open this session; a new name makes a new session of that name.
+    #[arg(long, value_name = "NAME|ID", global = true, value_parser = session_name, conflicts_with_all = ["continue_last", "new"], add = ArgValueCandidates::new(complete::sessions))]
+    pub session: Option<String>,
     /// Open the most recent session.
     #[arg(long = "continue", id = "continue_last", global = true, conflicts_with = "new")]
     pub continue_last: bool,
@@ -133,10 +146,10 @@ pub struct Common {
     #[arg(long, global = true)]
     pub new: bool,
     /// Connection for a new session: a name from config.toml, or "demo".
-    #[arg(long, value_name = "NAME", global = true, value_parser = connection)]
+    #[arg(long, value_name = "NAME", global = true, value_parser = connection, add = ArgValueCandidates::new(complete::connections))]
     pub connection: Option<ConnectionName>,
     /// Model to use.
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(short, long, value_name = "NAME", global = true, add = ArgValueCandidates::new(complete::models))]
     pub model: Option<String>,
     /// Permission mode: explore (read-only), ask or execute.
     #[arg(long, value_name = "MODE", global = true, value_parser = mode)]
@@ -155,12 +168,12 @@ pub struct Common {
 impl From<Common> for StartRequest {
     fn from(common: Common) -> Self {
         let which = match common.session {
-            Some(id) => Which::This(id),
+            Some(name) => Which::Named(name),
             None if common.continue_last => Which::Latest,
             None => Which::New,
         };
         let Common { connection, model, mode, cwd, workspace, no_gateway, .. } = common;
-        StartRequest { which, connection, model, mode, cwd, workspace, last_workspace: false, no_gateway }
+        StartRequest { which, connection, model, mode, cwd, workspace, no_gateway, ..StartRequest::default() }
     }
 }
 
@@ -174,7 +187,19 @@ pub enum CliCommand {
     ///
     /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
     /// 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.
-    Run(RunArgs),
+    #[command(
+        after_help = "Examples:\n  git diff | lisle run \"review this\" > review.md\n  lisle run --session notes -p summarize < notes.txt"
+    )]
+    Run(Box<RunArgs>),
+    /// Contexts: named texts for the system prompt.
+    #[command(subcommand)]
+    Context(ContextCommand),
+    /// Patterns: named frames for messages.
+    #[command(subcommand)]
+    Pattern(PatternCommand),
+    /// Strategies: named ways of thinking for the system prompt.
+    #[command(subcommand)]
+    Strategy(StrategyCommand),
     /// List, change, branch, delete and check sessions.
     ///
     /// Results go to stdout, everything else to stderr. Sessions open in another
@@ -205,7 +230,26 @@ pub enum CliCommand {
     /// Nothing listens there: ssh runs "lisle gateway stdio". --workspace names a workspace there.
     Ssh(SshArgs),
     /// Print a help topic, or the list of topics.
+    #[command(after_help = "Example: lisle help scripting")]
     Help(Help),
+    /// Print a script that completes commands, options and names in a shell.
+    #[command(after_help = "Example: source <(lisle completions bash)")]
+    Completions(Completions),
+    /// Print a man page, or write all of them.
+    #[command(after_help = "Examples:\n  lisle man run | man -l -\n  lisle man --dir ~/.local/share/man/man1")]
+    Man(Man),
+    /// JSON Schemas of what "lisle run" prints.
+    #[command(subcommand)]
+    Schema(SchemaCommand),
+    /// The configuration: values, problems, and the file.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Themes: list, show and check them.
+    #[command(subcommand)]
+    Themes(ThemesCommand),
+    /// Keys: list, show and check them.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Check this machine's setup and how to fix what is missing.
     ///
     /// No network requests; keys are never printed. Exit status: 0 OK, 1 broken.
@@ -232,35 +276,8 @@ pub enum CliCommand {
 #[derive(Debug, ClapArgs)]
 pub struct Help {
     /// Help topic.
-    #[arg(value_name = "TOPIC")]
+    #[arg(value_name = "TOPIC", add = ArgValueCandidates::new(complete::topics))]
     pub topic: Option<String>,
-}
-
-/// `lisle run`.
-#[derive(Debug, ClapArgs)]
-pub struct RunArgs {
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = RunOutput::Text)]
-    pub output: RunOutput,
-    /// Time limit in seconds; keeps the work done so far.
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
-    pub timeout: Option<u64>,
-    /// Wait for answers to approvals and questions by people at other clients of the gateway.
-    #[arg(long)]
-    pub wait: bool,
-    /// Message; "-" stands for piped input.
-    #[arg(required = true, value_name = "PROMPT", num_args = 1..)]
-    pub prompt: Vec<String>,
-}
-
-/// Output of `lisle run`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RunOutput {
-    /// The response, or the plan.
-    Text,
-    /// Engine events, one JSON object per line. "session" names the session: spawned sessions are
-    /// included; the first "opened" is the run's own. "accepted" has the message id.
-    Json,
 }
 
 /// `lisle auth`.
@@ -335,7 +352,7 @@ pub struct Json {
 #[derive(Debug, ClapArgs)]
 pub struct Audit {
     /// Session id.
-    #[arg(value_name = "ID", value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
     pub id: SessionId,
     /// Only refused calls.
     #[arg(long)]

@@ -1,11 +1,12 @@
 //! Arguments of `lisle sessions`.
 
-use super::Json;
 use super::values::{format, message_id, session_id, trash_id};
+use super::{Json, complete};
 use crate::domain::export::Format;
 use crate::domain::trash::TrashId;
 use crate::domain::{MessageId, SessionId};
 use clap::{Args as ClapArgs, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
 use std::path::PathBuf;
 
 /// `lisle sessions`.
@@ -105,7 +106,7 @@ pub struct SearchArgs {
 #[derive(Debug, ClapArgs)]
 pub struct ShowArgs {
     /// Session id.
-    #[arg(value_name = "ID", value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
     pub id: SessionId,
     /// Print a JSON object with `meta` and `messages`.
     #[arg(long)]
@@ -116,7 +117,7 @@ pub struct ShowArgs {
 #[derive(Debug, ClapArgs)]
 pub struct Export {
     /// Session id.
-    #[arg(value_name = "ID", value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
     pub id: SessionId,
     /// md, html, json or text [default: from the file name, else md].
     #[arg(long, value_name = "FORMAT", value_parser = format)]
@@ -141,7 +142,7 @@ pub struct Import {
 #[derive(Debug, ClapArgs)]
 pub struct Set {
     /// Session ids.
-    #[arg(value_name = "ID", value_parser = session_id, required = true)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Title; never replaced by a generated one.
     #[arg(long, value_name = "TITLE")]
@@ -182,7 +183,7 @@ pub struct Set {
 #[derive(Debug, ClapArgs)]
 pub struct Branch {
     /// Session id.
-    #[arg(value_name = "ID", value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
     pub id: SessionId,
     /// Last message to include, by its id in "show --json" [default: all].
     #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
@@ -199,7 +200,7 @@ pub struct Branch {
 #[derive(Debug, ClapArgs)]
 pub struct Several {
     /// Session ids.
-    #[arg(value_name = "ID", value_parser = session_id, required = true)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Print the changed sessions as a JSON array.
     #[arg(long)]
@@ -210,7 +211,7 @@ pub struct Several {
 #[derive(Debug, ClapArgs)]
 pub struct Delete {
     /// Session ids.
-    #[arg(value_name = "ID", value_parser = session_id, required = true)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Delete permanently, not to the trash.
     #[arg(long)]
@@ -235,7 +236,7 @@ pub struct Restore {
 #[derive(Debug, ClapArgs)]
 pub struct Verify {
     /// Session id [default: all sessions].
-    #[arg(value_name = "ID", value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
     pub id: Option<SessionId>,
     /// Repair; keeps a copy of each changed file.
     #[arg(long)]

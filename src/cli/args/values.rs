@@ -1,11 +1,14 @@
 //! Values of arguments: read from their text, with a few words where they are wrong.
 
 use crate::domain::export::Format;
+use crate::domain::prompt_text::{is_prompt_name, is_variable};
 use crate::domain::property::ValueType;
 use crate::domain::spending::UsageBy;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use crate::protocol::Scope;
+use std::path::PathBuf;
+use std::time::Duration;
 
 pub(super) fn format(text: &str) -> Result<Format, String> {
     Format::parse(text).ok_or_else(|| "expected md, html, json or text".to_owned())
@@ -74,6 +77,51 @@ pub(super) fn value_type(text: &str) -> Result<ValueType, String> {
 
 pub(super) fn session_id(text: &str) -> Result<SessionId, String> {
     SessionId::parse(text).map_err(|error| error.to_string())
+}
+
+/// Name or id of a session.
+pub(super) fn session_name(text: &str) -> Result<String, String> {
+    if is_prompt_name(text) || SessionId::parse(text).is_ok() {
+        Ok(text.to_owned())
+    } else {
+        Err("use letters, digits, '.', '_' and '-', no dot first".to_owned())
+    }
+}
+
+/// Name of a context, a pattern or a strategy.
+pub(super) fn prompt_name(text: &str) -> Result<String, String> {
+    if is_prompt_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("use letters, digits, '.', '_' and '-', no dot first".to_owned())
+    }
+}
+
+/// Variable of a pattern: `NAME=VALUE`, or Fabric's `NAME:VALUE` and `#NAME:VALUE`.
+pub(super) fn variable(text: &str) -> Result<(String, String), String> {
+    let pair = text.strip_prefix('#').unwrap_or(text);
+    let (name, value) = pair.split_once(['=', ':']).ok_or("expected NAME=VALUE")?;
+    if is_variable(name) {
+        Ok((name.to_owned(), value.to_owned()))
+    } else {
+        Err(format!("not a variable name: {name:?}"))
+    }
+}
+
+/// Path of a file to attach, which has to be there.
+pub(super) fn attachment(text: &str) -> Result<PathBuf, String> {
+    let path = std::path::absolute(text).map_err(|error| error.to_string())?;
+    match std::fs::metadata(&path) {
+        Ok(data) if data.is_file() => Ok(path),
+        Ok(_) => Err("it is not a file".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A time limit: a span, or seconds alone.
+pub(super) fn limit(text: &str) -> Result<Duration, String> {
+    let seconds = if text.bytes().all(|b| b.is_ascii_digit()) { format!("{text}s") } else { text.to_owned() };
+    span(&seconds)
 }
 
 pub(super) fn mode(text: &str) -> Result<Mode, String> {

@@ -59,6 +59,8 @@ pub struct Settings {
     pub gateway_start: GatewayStart,
     /// `[machines.NAME]`
     pub machines: BTreeMap<String, MachineSettings>,
+    /// `[fabric]` `home`: the folder of the program Fabric, whose patterns, strategies and contexts are read.
+    pub fabric_home: Option<PathBuf>,
     /// `workspace`: a name below `data/workspaces`, or a folder. A leading `~` stands for the home directory.
     pub workspace: Option<PathBuf>,
 }
@@ -82,6 +84,7 @@ impl Default for Settings {
             default_connection: None,
             default_connection_line: None,
             connections: BTreeMap::new(),
+            fabric_home: None,
             gateway_start: GatewayStart::default(),
             machines: BTreeMap::new(),
             workspace: None,

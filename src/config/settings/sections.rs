@@ -71,6 +71,10 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
     if let Some((workspace, _)) = section.text("workspace") {
         out.workspace = Some(PathBuf::from(workspace));
     }
+    if let Some(section) = section.table("fabric") {
+        out.fabric_home = section.text("home").map(|(folder, _)| PathBuf::from(folder));
+        section.finish();
+    }
     gateways(section, out);
     if let Some(connections) = section.table("connections") {
         for (name, section) in connections.tables() {

@@ -51,7 +51,7 @@ pub(super) struct EngineLink {
     pub backlog: CommandOutbox,
     pub shown: ShownRequests,
     /// Properties of new sessions that the command line asks for, where the engine is that of others.
-    pub asked: Option<NewSession>,
+    pub asked: NewSession,
 }
 
 /// Files and folders that a client reads and writes.
@@ -135,7 +135,8 @@ impl Client {
         if options.gateway.is_some() {
             state.engine.line = EngineLine::Joined;
         }
-        let asked = options.gateway.as_ref().map(|gateway| gateway.asked.clone());
+        let asked = options.gateway.as_ref().map(|gateway| gateway.asked.clone()).unwrap_or_default();
+        let asked = NewSession { alias: options.alias, ..asked };
         let files = ClientFiles {
             ui_state,
             commands: options.commands,
@@ -166,7 +167,9 @@ impl Client {
                 if let Command::Session { id, command } = &mut command {
                     self.engine.shown.quote(id, command);
                 }
-                if let (Command::Engine(EngineCommand::Create(new)), Some(asked)) = (&mut command, &self.engine.asked) {
+                if let Command::Engine(EngineCommand::Create(new)) = &mut command {
+                    let asked = &mut self.engine.asked;
+                    new.alias = new.alias.take().or_else(|| asked.alias.take());
                     new.connection = new.connection.take().or_else(|| asked.connection.clone());
                     new.model = new.model.take().or_else(|| asked.model.clone());
                     new.mode = new.mode.or(asked.mode);

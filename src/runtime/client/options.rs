@@ -52,6 +52,8 @@ pub struct Options {
     pub workspaces: Workspaces,
     /// The session to begin with; a new one without.
     pub resume: Option<SessionId>,
+    /// Name of the first session that is made.
+    pub alias: Option<String>,
     /// The first message of a new session.
     pub first: Option<String>,
     /// Problems found during the start.

@@ -1,6 +1,6 @@
 //! A session's properties merged three ways, so that two who change different ones both get theirs.
 
-use crate::domain::session::{SessionMeta, TitleFrom};
+use crate::domain::session::{SessionMeta, SessionNames, TitleFrom};
 
 /// `theirs` with what `ours` changed since `base`. Figures that the rows decide are not merged: they come from `theirs`
 /// and are counted by the journal.
@@ -13,7 +13,7 @@ pub fn merge(base: &SessionMeta, ours: &SessionMeta, theirs: &SessionMeta) -> Se
             })*
         };
     }
-    take!(status labels flagged archived archived_at hidden unread last_read first_cwd worktree branched_from parent mode connection connection_locked model own_model thinking cwd);
+    take!(names status labels flagged archived archived_at hidden unread last_read first_cwd worktree branched_from parent mode connection connection_locked model own_model thinking cwd);
     take!(created plan_pending pending_execution unfinished usage);
     // Whoever made it, a title that a person gave there stays when one of ours was made by a model.
     let theirs_by_hand = theirs.title != base.title && theirs.title_from == TitleFrom::User;
@@ -68,8 +68,8 @@ impl Merged {
             next_cost: now.next_cost,
             stand_in: now.stand_in.clone(),
             own_model: now.own_model.clone(),
-            long_cache: now.long_cache,
-            full_tools: now.full_tools,
+            switches: now.switches,
+            names: SessionNames { alias: out.names.alias.clone(), ..now.names.clone() },
             unmapped: now.unmapped,
             ..out
         }

@@ -7,6 +7,7 @@ pub use super::index::IndexMark;
 use super::index::{self, Basis, Index, Stamp};
 use super::session;
 use crate::domain::attention::Broken;
+use crate::domain::nearest::nearest;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{At, Mode, SessionId};
@@ -87,6 +88,28 @@ impl Store {
         self.renew(&known, &rows);
         listing.sessions = rows.into_iter().map(|row| self.as_it_runs(row.meta)).collect();
         listing
+    }
+
+    /// The session of that id or name. Of two with one name, as a restored one may have, the older one.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<SessionId> {
+        if let Ok(id) = SessionId::parse(name)
+            && self.session_dir(&id).is_dir()
+        {
+            return Some(id);
+        }
+        let all = self.list().sessions;
+        let named = all.into_iter().filter(|meta| meta.names.alias.as_deref() == Some(name));
+        named.min_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id))).map(|meta| meta.id)
+    }
+
+    /// Name or id of a session that is nearest to a word.
+    #[must_use]
+    pub fn nearest_session(&self, word: &str) -> Option<String> {
+        let all = self.list().sessions;
+        let names: Vec<String> =
+            all.into_iter().map(|meta| meta.names.alias.unwrap_or_else(|| meta.id.to_string())).collect();
+        nearest(word, names.iter().map(String::as_str)).map(str::to_owned)
     }
 
     /// The sessions as the last [`Store::list`] left them in its cache, which is all that is read: for a first screen.

@@ -345,7 +345,7 @@ fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
 /// the connection that its model was chosen for, and the switches. The plan, the todo list and the
 /// answers stay with the parent.
 fn own_of(parent: &Value) -> Value {
-    let kept = ["connections", "modelFor", "extendedPromptCache", "richToolDescriptions"]
+    let kept = ["connections", "modelFor", "extendedPromptCache", "richToolDescriptions", "preamble"]
         .into_iter()
         .filter_map(|key| Some((key.to_owned(), parent.get(key)?.clone())));
     let kept: serde_json::Map<String, Value> = kept.collect();

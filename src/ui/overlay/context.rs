@@ -98,7 +98,7 @@ fn draw_meter(paint: &mut FrameContext<'_>, report: &ContextReport, row: Rect) {
 fn colour(sort: ContextSort) -> Role {
     match sort {
         ContextSort::System | ContextSort::Preferences => Role::ModeExplore,
-        ContextSort::Memory => Role::Good,
+        ContextSort::Memory | ContextSort::Preamble => Role::Good,
         ContextSort::Tool => Role::Accent,
         ContextSort::Carried => Role::Running,
         ContextSort::User => Role::Strong,
@@ -116,7 +116,9 @@ fn lines(report: &ContextReport, depth: Depth) -> Vec<CardLine> {
     }
     for (sort, n, its) in report.sums() {
         let many = match sort {
-            ContextSort::System | ContextSort::Preferences | ContextSort::Carried => String::new(),
+            ContextSort::System | ContextSort::Preferences | ContextSort::Preamble | ContextSort::Carried => {
+                String::new()
+            }
             ContextSort::Memory => format!("  {}", count(short(n), "file", "files")),
             _ => format!("  {n}"),
         };

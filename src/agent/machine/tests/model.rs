@@ -107,7 +107,7 @@ fn what_is_switched_holds_for_the_next_request_and_is_kept() {
         bench.act(SessionCommand::Switch { what, on });
     }
     assert_eq!(told(&bench.send("two")), "Reads a file.");
-    assert!(bench.machine.meta.long_cache && !bench.machine.meta.full_tools);
+    assert!(bench.machine.meta.switches.long_cache && !bench.machine.meta.switches.full_tools);
     let own = HeaderExtension::read(serde_json::to_value(&bench.machine.own).unwrap());
     assert_eq!((own.extended_prompt_cache, own.rich_tool_descriptions), (Some(true), Some(false)));
 }

@@ -1,6 +1,7 @@
 //! Properties of a session read from its header, whoever wrote it.
 
 use super::{Home, sort_of};
+use crate::domain::prompt_text::is_prompt_name;
 use crate::domain::session::{Activity, BranchedFrom, SessionMeta, ThinkingLevel, TitleFrom};
 use crate::domain::usage::Usage;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
@@ -62,6 +63,7 @@ pub fn decode(fields: &JsonFields, id: &SessionId, place: Home<'_>, otherwise: A
         None if !meta.title.trim().is_empty() => TitleFrom::User,
         None => TitleFrom::Provisional,
     };
+    meta.names.alias = own.text("alias").filter(|alias| is_prompt_name(alias));
     meta.last_role = read.text("lastMessageRole");
     meta.worktree = own.raw("worktree").and_then(|raw| serde_json::from_str(raw).ok());
     meta.parent = own.raw("parent").and_then(|raw| serde_json::from_str(raw).ok());

@@ -81,7 +81,12 @@ pub fn encode(fields: &mut JsonFields, base: Option<&SessionMeta>, meta: &Sessio
         put_pending_execution(fields, meta, place);
     }
     let turn = changed!(plan_pending) || changed!(unfinished);
-    if changed!(title_from) || turn || changed!(worktree) || changed!(parent) {
+    if changed!(title_from)
+        || base.is_none_or(|base| base.names.alias != meta.names.alias)
+        || turn
+        || changed!(worktree)
+        || changed!(parent)
+    {
         put_own(fields, meta);
     }
 }
@@ -140,6 +145,10 @@ fn put_own(fields: &mut JsonFields, meta: &SessionMeta) {
     let mut own = fields.raw("lisle").and_then(|raw| JsonFields::parse(raw).ok()).unwrap_or_default();
     own.set("titleFrom", json!(meta.title_from).to_string());
     own.set("planPending", json!(meta.plan_pending).to_string());
+    match &meta.names.alias {
+        Some(alias) => own.set("alias", json!(alias).to_string()),
+        None => own.remove("alias"),
+    }
     match &meta.worktree {
         Some(worktree) => own.set("worktree", json!(worktree).to_string()),
         None => own.remove("worktree"),

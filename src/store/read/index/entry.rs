@@ -4,7 +4,9 @@
 //! before it that says so.
 
 use super::{Basis, Stamp};
-use crate::domain::session::{Activity, BranchedFrom, SessionMeta, SpawnedBy, ThinkingLevel, TitleFrom, Worktree};
+use crate::domain::session::{
+    Activity, BranchedFrom, SessionMeta, SessionNames, SessionSwitches, SpawnedBy, ThinkingLevel, TitleFrom, Worktree,
+};
 use crate::domain::usage::Usage;
 use crate::domain::{At, CallId, ConnectionName, MessageId, Mode, SessionId};
 use std::ffi::OsStr;
@@ -102,6 +104,7 @@ const TITLES: [TitleFrom; 3] = [TitleFrom::Provisional, TitleFrom::Generated, Ti
 fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
     let SessionMeta {
         id: _,
+        names: SessionNames { alias, context: _, strategy: _ },
         title,
         title_from,
         preview,
@@ -139,8 +142,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         next_cost: _,
         stand_in: _,
         own_model: _,
-        long_cache: _,
-        full_tools: _,
+        switches: _,
         unmapped: _,
     } = meta;
     let Usage {
@@ -153,6 +155,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         cache_creation_tokens,
         context_window,
     } = usage;
+    put_some(out, alias.as_deref(), put_text);
     put_text(out, title);
     put_place(out, &TITLES, title_from);
     put_text(out, preview);
@@ -282,6 +285,7 @@ impl<'a> In<'a> {
     fn meta(&mut self, id: SessionId) -> Option<SessionMeta> {
         Some(SessionMeta {
             id,
+            names: SessionNames { alias: self.some(Self::text)?, ..SessionNames::default() },
             title: self.text()?,
             title_from: self.place(&TITLES)?,
             preview: self.text()?,
@@ -335,8 +339,7 @@ impl<'a> In<'a> {
             next_cost: None,
             stand_in: None,
             own_model: None,
-            long_cache: false,
-            full_tools: false,
+            switches: SessionSwitches::default(),
             unmapped: false,
         })
     }

@@ -1,0 +1,85 @@
+//! Values of arguments for completions: names in the files of this home. Nothing is written, and what cannot be read has no
+//! values.
+
+use crate::config::Paths;
+use crate::config::user_files::{self, UserFileKind};
+use crate::domain::manual::TOPICS;
+use crate::domain::prompt_text::PromptKind;
+use crate::domain::sanitise::clean_line;
+use crate::domain::session::SessionMeta;
+use crate::runtime::setup;
+use crate::theme::resolve::builtin_names;
+use clap_complete::engine::CompletionCandidate;
+
+fn candidate(value: impl Into<String>, about: &str) -> CompletionCandidate {
+    let about = clean_line(about);
+    let about = (!about.trim().is_empty()).then(|| about.into_owned().into());
+    CompletionCandidate::new(value.into()).help(about)
+}
+
+fn sessions_where(wanted: impl Fn(&SessionMeta) -> bool) -> Vec<SessionMeta> {
+    let Some(home) = setup::glance() else { return Vec::new() };
+    let mut all = home.store.list().sessions;
+    all.retain(|meta| !meta.hidden && wanted(meta));
+    all.sort_by_key(|meta| std::cmp::Reverse(meta.last_message));
+    all
+}
+
+/// Ids of sessions, latest first.
+pub(super) fn ids() -> Vec<CompletionCandidate> {
+    sessions_where(|_| true).iter().map(|meta| candidate(meta.id.as_str(), meta.shown_title())).collect()
+}
+
+/// Names and ids of sessions.
+pub(super) fn sessions() -> Vec<CompletionCandidate> {
+    let all = sessions_where(|_| true);
+    let named = all.iter().filter_map(|meta| Some(candidate(meta.names.alias.clone()?, meta.shown_title())));
+    named.chain(all.iter().map(|meta| candidate(meta.id.as_str(), meta.shown_title()))).collect()
+}
+
+fn prompts(kind: PromptKind) -> Vec<CompletionCandidate> {
+    let Some(home) = setup::glance() else { return Vec::new() };
+    home.prompts.list(kind).iter().map(|file| candidate(file.name.as_str(), file.origin.word())).collect()
+}
+
+/// Names of contexts.
+pub(super) fn contexts() -> Vec<CompletionCandidate> {
+    prompts(PromptKind::Context)
+}
+
+/// Names of patterns.
+pub(super) fn patterns() -> Vec<CompletionCandidate> {
+    prompts(PromptKind::Pattern)
+}
+
+/// Names of strategies.
+pub(super) fn strategies() -> Vec<CompletionCandidate> {
+    prompts(PromptKind::Strategy)
+}
+
+/// Names of connections.
+pub(super) fn connections() -> Vec<CompletionCandidate> {
+    let Some(home) = setup::glance() else { return Vec::new() };
+    home.config.connections.infos().iter().map(|info| candidate(info.name.to_string(), &info.default_model)).collect()
+}
+
+/// Models of connections as the configuration names them.
+pub(super) fn models() -> Vec<CompletionCandidate> {
+    let Some(home) = setup::glance() else { return Vec::new() };
+    let infos = home.config.connections.infos();
+    let named = infos.iter().filter(|info| !info.default_model.is_empty());
+    named.map(|info| candidate(info.default_model.as_str(), info.name.as_str())).collect()
+}
+
+/// Names of themes.
+pub(super) fn themes() -> Vec<CompletionCandidate> {
+    let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref());
+    let own = paths.map(|paths| user_files::names(&paths, UserFileKind::Theme)).unwrap_or_default();
+    let builtin = builtin_names().map(|name| candidate(name, "built-in"));
+    own.into_iter().map(|name| candidate(name, "your own")).chain(builtin).collect()
+}
+
+/// Help topics.
+pub(super) fn topics() -> Vec<CompletionCandidate> {
+    TOPICS.iter().map(|topic| candidate(topic.name, topic.title())).collect()
+}

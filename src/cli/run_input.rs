@@ -1,0 +1,229 @@
+//! Input of `lisle run`: its message with pattern and variables, and what goes into the system prompt. Everything is checked
+//! before anything is sent.
+
+use super::args::RunArgs;
+use super::exit::Exit;
+use super::output::{complain, say};
+use super::prompts;
+use crate::domain::prompt_text::{INPUT, NamedText, PromptKind, fill, fill_input, variables};
+use crate::domain::rule::{Rule, RuleEffect};
+use crate::protocol::SessionCommand;
+use crate::runtime::setup::Bootstrap;
+use crate::store::prompt_files::{PromptFolders, text_of};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Word that takes a context or a strategy out of a session.
+const NONE: &str = "none";
+
+/// Tools whose rules are about a path, and those about a host.
+const OF_PATHS: [&str; 6] = ["read", "write", "edit", "glob", "grep", "list"];
+const OF_HOSTS: [&str; 1] = ["fetch"];
+
+/// Input of a run without its message.
+pub(super) struct RunInput {
+    pattern: Option<String>,
+    vars: BTreeMap<String, String>,
+    input_has_vars: bool,
+    /// Choices for the system prompt, with their texts; a `None` text takes one out.
+    chosen: Vec<(PromptKind, Option<NamedText>)>,
+    /// Schema of the answer.
+    pub(super) schema: Option<Value>,
+    /// Files to attach.
+    pub(super) attach: Vec<PathBuf>,
+}
+
+impl RunInput {
+    /// Looks up what the arguments name.
+    ///
+    /// # Errors
+    /// The exit, once the reason was told.
+    pub(super) fn read(bootstrap: &Bootstrap, args: &RunArgs) -> Result<Self, Exit> {
+        let folders = bootstrap.prompts();
+        let mut chosen = Vec::new();
+        for (kind, name) in [(PromptKind::Strategy, &args.input.strategy), (PromptKind::Context, &args.input.context)] {
+            let Some(name) = name else { continue };
+            let text = if name == NONE {
+                None
+            } else {
+                Some(folders.read(kind, name).map_err(|error| prompts::failed(&error))?)
+            };
+            chosen.push((kind, text));
+        }
+        let pattern = args.input.pattern.as_ref().map(|name| pattern(&folders, name)).transpose()?;
+        let schema = args.output.json_schema.as_deref().map(schema).transpose()?;
+        Ok(Self {
+            pattern,
+            vars: args.input.vars.iter().cloned().collect(),
+            input_has_vars: args.input.input_has_vars,
+            chosen,
+            schema,
+            attach: args.input.attach.clone(),
+        })
+    }
+
+    /// True if the run can go without a message: the pattern or the attachments are one.
+    pub(super) fn is_enough(&self) -> bool {
+        !self.attach.is_empty()
+            || self.pattern.as_ref().is_some_and(|pattern| variables(pattern).all(|name| name != INPUT))
+    }
+
+    /// The message that is sent for what the user wrote.
+    ///
+    /// # Errors
+    /// The exit, once the reason was told.
+    pub(super) fn message(&self, typed: &str) -> Result<String, Exit> {
+        let wrong = |error: &dyn std::fmt::Display| {
+            complain(&format!("lisle: {error}"));
+            Exit::Usage
+        };
+        let typed = if self.input_has_vars {
+            fill_input(typed, &self.vars).map_err(|error| wrong(&error))?
+        } else {
+            typed.to_owned()
+        };
+        let mut message = match &self.pattern {
+            Some(pattern) => fill(pattern, &self.vars, &typed).map_err(|error| wrong(&error))?,
+            None => typed,
+        };
+        if let Some(schema) = &self.schema {
+            message.push_str(&format!(
+                "\n\nAnswer with JSON alone, without a code block around it. It must match this JSON Schema:\n{schema}"
+            ));
+        }
+        Ok(message)
+    }
+
+    /// Commands that put the choices into the session.
+    pub(super) fn commands(&self) -> impl Iterator<Item = SessionCommand> {
+        self.chosen.iter().map(|(kind, text)| SessionCommand::UsePrompt {
+            kind: *kind,
+            name: text.as_ref().map(|text| text.name.clone()),
+        })
+    }
+
+    /// Prints what would be sent.
+    pub(super) fn print(&self, message: &str) -> Exit {
+        let chosen = self.chosen.iter().filter_map(|(kind, text)| Some((kind.word(), text.as_ref()?)));
+        let mut out: String = chosen.map(|(kind, text)| format!("[{kind} {}]\n{}\n\n", text.name, text.text)).collect();
+        for path in &self.attach {
+            out.push_str(&format!("[attachment]\n{}\n\n", path.display()));
+        }
+        out.push_str(&format!("[message]\n{}\n", message.trim_end()));
+        say(&out);
+        Exit::Done
+    }
+}
+
+/// Text of a pattern by its name, or by the path of its file.
+fn pattern(folders: &PromptFolders, name: &str) -> Result<String, Exit> {
+    let read = if name.starts_with(['/', '~', '.', '\\']) {
+        let home = std::env::home_dir();
+        let path = match (name.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(name),
+        };
+        text_of(&path)
+    } else {
+        folders.read(PromptKind::Pattern, name).map(|text| text.text)
+    };
+    read.map_err(|error| prompts::failed(&error))
+}
+
+fn schema(path: &Path) -> Result<Value, Exit> {
+    let wrong = |why: String| {
+        complain(&format!("lisle: can't use --json-schema {}: {why}", path.display()));
+        Exit::Usage
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("it is not JSON: {error}")))?;
+    if value.is_object() || value.is_boolean() { Ok(value) } else { Err(wrong("a schema is an object".to_owned())) }
+}
+
+/// Rules of `--allow` and `--deny`.
+///
+/// # Errors
+/// The first one that is no rule, as a sentence.
+pub(super) fn rules(allow: &[String], deny: &[String]) -> Result<Vec<Rule>, String> {
+    let with = |effect, option: &'static str| {
+        move |text: &String| match rule(text) {
+            Ok(rule) => Ok(Rule { effect, ..rule }),
+            Err(why) => Err(format!("{option} {text:?}: {why}")),
+        }
+    };
+    allow
+        .iter()
+        .map(with(RuleEffect::Allow, "--allow"))
+        .chain(deny.iter().map(with(RuleEffect::Deny, "--deny")))
+        .collect()
+}
+
+/// A rule as a user writes it: a tool alone, a tool with a path or a host, else a command.
+fn rule(text: &str) -> Result<Rule, String> {
+    let text = text.trim();
+    let alone = OF_PATHS.contains(&text) || OF_HOSTS.contains(&text) || text == "bash";
+    if alone {
+        return Ok(Rule::allow(text));
+    }
+    let paths = OF_PATHS.map(|tool| Rule { path: Some("./**".to_owned()), ..Rule::allow(tool) });
+    let hosts = OF_HOSTS.map(|tool| Rule { host: Some("localhost".to_owned()), ..Rule::allow(tool) });
+    let command = Rule { program: Some("true".to_owned()), ..Rule::allow("bash") };
+    // Only their forms matter: the rule is of the user's own words.
+    let forms: Vec<Rule> = paths.into_iter().chain(hosts).chain([command]).collect();
+    let line = text.strip_prefix("bash ").unwrap_or(text);
+    Rule::parse_words(line, &forms)
+}
+
+/// JSON of an answer: all of it, or the one code block in it.
+pub(super) fn json_of(answer: &str) -> Option<Value> {
+    let whole = answer.trim();
+    let block = || {
+        let (_, rest) = whole.split_once("```")?;
+        let (_, inside) = rest.split_once('\n')?;
+        let (inside, _) = inside.split_once("```")?;
+        serde_json::from_str(inside.trim()).ok()
+    };
+    serde_json::from_str(whole).ok().or_else(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_written_as_they_are_shown() {
+        for (text, shown) in [
+            ("cargo test", "cargo test"),
+            ("bash cargo test *", "cargo test *"),
+            ("git push *", "git push *"),
+            ("edit ./src/**", "edit ./src/**"),
+            ("fetch docs.rs", "fetch docs.rs"),
+            ("fetch", "fetch"),
+        ] {
+            assert_eq!(rule(text).map(|rule| rule.in_words()).as_deref(), Ok(shown), "{text}");
+        }
+        for text in ["", "git * push", "edit src", "edit ../x/**", "fetch https://x"] {
+            assert!(rule(text).is_err(), "{text}: {:?}", rule(text));
+        }
+        let both = rules(&["cargo test".to_owned()], &["fetch".to_owned()]).unwrap();
+        assert_eq!(both.iter().map(|rule| rule.effect).collect::<Vec<_>>(), [RuleEffect::Allow, RuleEffect::Deny]);
+        assert_eq!(
+            rules(&[], &["git * push".to_owned()]).unwrap_err().split(':').next(),
+            Some("--deny \"git * push\"")
+        );
+    }
+
+    #[test]
+    fn json_is_found_in_an_answer() {
+        for (answer, found) in [
+            ("{\"a\":1}\n", Some("{\"a\":1}")),
+            ("Here:\n```json\n{\"a\": 1}\n```\nDone.", Some("{\"a\":1}")),
+            ("```\n[1]\n```", Some("[1]")),
+            ("no JSON", None),
+            ("``` {", None),
+        ] {
+            assert_eq!(json_of(answer).map(|value| value.to_string()).as_deref(), found, "{answer:?}");
+        }
+    }
+}

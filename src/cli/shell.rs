@@ -1,0 +1,86 @@
+//! `lisle completions`, `lisle man` and `lisle schema`: made of the arguments and types of the program itself.
+
+use super::args::{Args, Completions, Man, SchemaCommand, Shell};
+use super::exit::Exit;
+use super::output::{complain, print_json, put};
+use super::run_events;
+use crate::domain::nearest::nearest;
+use clap::CommandFactory;
+use clap_complete::env::{CompleteEnv, Shells};
+use std::io;
+
+/// Variable by which the scripts ask this program for values.
+const VARIABLE: &str = "LISLE_COMPLETE";
+
+/// Answers the script of a shell that asks for values; the process ends then.
+pub(super) fn answer_shell() {
+    CompleteEnv::with_factory(Args::command).var(VARIABLE).bin("lisle").complete();
+}
+
+pub(super) fn completions(args: &Completions) -> Exit {
+    let mut out = Vec::new();
+    let name = match args.shell {
+        Shell::Bash => "bash",
+        Shell::Zsh => "zsh",
+        Shell::Fish => "fish",
+        Shell::Elvish => "elvish",
+        Shell::Powershell => "powershell",
+        Shell::Nushell => {
+            // It asks for no values: its own form of signatures.
+            clap_complete::generate(clap_complete_nushell::Nushell, &mut Args::command(), "lisle", &mut out);
+            return printed(Ok(()), &out);
+        }
+    };
+    let made = match Shells::builtins().completer(name) {
+        Some(shell) => shell.write_registration(VARIABLE, "lisle", "lisle", "lisle", &mut out),
+        None => Err(io::ErrorKind::Unsupported.into()),
+    };
+    printed(made, &out)
+}
+
+pub(super) fn man(args: &Man) -> Exit {
+    if let Some(dir) = &args.dir {
+        let made = std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Args::command(), dir));
+        if let Err(error) = &made {
+            complain(&format!("lisle: can't write to {}: {error}", dir.display()));
+        }
+        return if made.is_ok() { Exit::Done } else { Exit::Failed };
+    }
+    let mut command = Args::command();
+    command.build();
+    for word in &args.command {
+        let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+        command = match command.find_subcommand(word) {
+            Some(found) => found.clone(),
+            None => {
+                let near = nearest(word, names.iter().map(String::as_str));
+                let near = near.map_or_else(String::new, |near| format!(". Did you mean {near:?}?"));
+                complain(&format!("lisle: no command {word:?}{near}"));
+                return Exit::Usage;
+            }
+        };
+    }
+    let mut out = Vec::new();
+    let made = clap_mangen::Man::new(command).render(&mut out);
+    printed(made, &out)
+}
+
+fn printed(made: io::Result<()>, out: &[u8]) -> Exit {
+    match made {
+        Ok(()) => {
+            put(&String::from_utf8_lossy(out));
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: {error}"));
+            Exit::Failed
+        }
+    }
+}
+
+pub(super) fn schema(command: SchemaCommand) -> Exit {
+    match command {
+        SchemaCommand::Events => print_json(&run_events::events_schema()),
+        SchemaCommand::Result => print_json(&run_events::result_schema()),
+    }
+}
