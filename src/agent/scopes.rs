@@ -2,7 +2,7 @@
 
 use crate::domain::permission::Mode;
 use crate::domain::request::UserAnswer;
-use crate::protocol::{Command, EngineCommand, Scope, SessionCommand};
+use crate::protocol::{Command, EngineCommand, Scope, Scopes, SessionCommand};
 
 /// Scope that a client needs for a command.
 pub(super) fn needed(command: &Command) -> Scope {
@@ -10,6 +10,17 @@ pub(super) fn needed(command: &Command) -> Scope {
         Command::Engine(command) => of_engine(command),
         Command::Session { command, .. } => of_session(command),
     }
+}
+
+/// A command as a client of these scopes may mean it: the mode that it leaves out is none that it could not ask for.
+/// `usual`: the mode of sessions that name none.
+pub(super) fn within(mut command: Command, scopes: &Scopes, usual: Mode) -> Command {
+    if let Command::Engine(EngineCommand::Create(new)) = &mut command
+        && !scopes.cover(Scope::Admin)
+    {
+        new.mode.get_or_insert(usual.stricter(Mode::Ask));
+    }
+    command
 }
 
 fn of_engine(command: &EngineCommand) -> Scope {
@@ -81,11 +92,13 @@ fn of_session(command: &SessionCommand) -> Scope {
             Mode::Explore | Mode::Ask => Scope::Write,
         },
         SessionCommand::Answer { answer, .. } => match answer {
-            UserAnswer::Key(_) | UserAnswer::Trust(_) | UserAnswer::Remember { .. } => Scope::Admin,
+            // Another command is one of the client's own, as one that it types.
+            UserAnswer::Key(_) | UserAnswer::Trust(_) | UserAnswer::Remember { .. } | UserAnswer::Instead(_) => {
+                Scope::Admin
+            }
             UserAnswer::PlanApprove(approval) if approval.mode == Mode::Execute => Scope::Admin,
             UserAnswer::Once
             | UserAnswer::OnceWithout(_)
-            | UserAnswer::Instead(_)
             | UserAnswer::No(_)
             | UserAnswer::PlanApprove(_)
             | UserAnswer::PlanEdited(_)
@@ -102,5 +115,42 @@ fn of_session(command: &SessionCommand) -> Scope {
         | SessionCommand::StandIn { .. }
         | SessionCommand::Cwd(_)
         | SessionCommand::TakeOver => Scope::Admin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a test may fail")]
+    use super::*;
+    use crate::domain::SessionId;
+    use crate::domain::ids::RequestId;
+    use crate::protocol::NewSession;
+
+    #[test]
+    fn a_mode_that_is_left_out_is_none_that_the_client_could_not_ask_for() {
+        let write = Scopes::of([Scope::Write]);
+        for (scopes, usual, asked, expected) in [
+            (&write, Mode::Execute, None, Some(Mode::Ask)),
+            (&write, Mode::Explore, None, Some(Mode::Explore)),
+            (&write, Mode::Execute, Some(Mode::Explore), Some(Mode::Explore)),
+            (&Scopes::all(), Mode::Execute, None, None),
+        ] {
+            let create = EngineCommand::Create(NewSession { mode: asked, ..NewSession::default() });
+            let Command::Engine(EngineCommand::Create(new)) = within(Command::Engine(create), scopes, usual) else {
+                panic!("another command");
+            };
+            assert_eq!(new.mode, expected, "{usual:?} {asked:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_of_its_own_is_the_owners_also_as_an_answer() {
+        let id = SessionId::numbered(1);
+        let answer = |answer| Command::Session {
+            id: id.clone(),
+            command: SessionCommand::Answer { request: RequestId::new("r"), answer, shown: None },
+        };
+        assert_eq!(needed(&answer(UserAnswer::Once)), Scope::Approve);
+        assert_eq!(needed(&answer(UserAnswer::Instead("ls".to_owned()))), Scope::Admin);
     }
 }

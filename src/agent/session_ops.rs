@@ -281,7 +281,7 @@ impl SessionOps {
             let _ = mailbox.control(Control::Shutdown);
         }
         if let Some(worktree) = worktree {
-            self.remove_worktree(worktree).await;
+            self.remove_worktree(id, worktree).await;
         }
         Ok(trash)
     }
@@ -342,9 +342,15 @@ impl SessionOps {
     }
 
     /// The worktree of a session that is gone goes too, unless something in it is nowhere else.
-    async fn remove_worktree(&self, left: Worktree) {
+    async fn remove_worktree(&self, id: &SessionId, left: Worktree) {
         let path = left.path.display();
-        let notice = match worktree::remove(&self.shared.setup.settings.runner, &left, worktree::Loss::Refused).await {
+        let settings = &self.shared.setup.settings;
+        // Where a session came from elsewhere, its file may name any.
+        if left.path != worktree::place(&settings.inbox.data, self.store().workspace_name(), id) {
+            let text = format!("Kept worktree {path}: lisle did not make it for this session.");
+            return self.out.tell(Some(Notice::new(Level::Info, text).hint("Remove it with git worktree remove.")));
+        }
+        let notice = match worktree::remove(&settings.runner, &left, worktree::Loss::Refused).await {
             Ok(worktree::BranchLeft::Gone) => return,
             Ok(worktree::BranchLeft::Kept) => {
                 let text = format!("Kept branch {}: it has unmerged commits.", left.branch);

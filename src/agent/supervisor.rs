@@ -195,6 +195,7 @@ impl Supervisor {
     /// Takes a request of a client. False when the engine is to end.
     fn take(&mut self, from: FromClient) -> bool {
         let FromClient { client, request: ClientRequest { id, message, command } } = from;
+        let command = scopes::within(command, &client.info().scopes, self.shared.setup.settings.mode);
         let needed = scopes::needed(&command);
         let asker = Asker::new(client, id, message);
         if !asker.client().info().scopes.cover(needed) {

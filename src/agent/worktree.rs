@@ -158,17 +158,23 @@ pub async fn create(
     let top = git.reads(inside, "find the repository", &["rev-parse", "--show-toplevel"]).await?;
     let repository = PathBuf::from(top.strip_suffix('\n').unwrap_or(&top));
     let common = git.common(&repository).await?;
-    let folder = data.join("worktrees").join(folder_name(workspace));
+    let path = place(data, workspace, session);
+    let folder = path.parent().unwrap_or(data).to_owned();
     let mut make = tokio::fs::DirBuilder::new();
     make.recursive(true).mode(0o700);
     make.create(&folder).await.map_err(|source| WorktreeError::Make { path: folder.clone(), source })?;
-    let path = folder.join(session.as_str());
     let branch = format!("lisle/{session}");
     let place = path.to_string_lossy();
     let words = ["worktree", "add", "--quiet", "-b", &branch, "--", &place, "HEAD"];
     git.writes(&repository, "make the worktree", &words, vec![common, folder]).await?;
     let note = filters(&path).await;
     Ok(Made { worktree: Worktree { repository, path, branch }, note })
+}
+
+/// Place of a session's worktree.
+#[must_use]
+pub fn place(data: &Path, workspace: &str, session: &SessionId) -> PathBuf {
+    data.join("worktrees").join(folder_name(workspace)).join(session.as_str())
 }
 
 /// Bytes of a file of attributes that is looked into.

@@ -13,7 +13,7 @@ use super::{fabric, prompt, run_result};
 use crate::agent::Link;
 use crate::domain::attachment::Attachment;
 use crate::domain::ids::{CallId, RequestId};
-use crate::domain::message::{Body, CutBy, Message};
+use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::reveal_line;
@@ -62,7 +62,7 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
         Err(exit) => return exit,
     };
     if run.input.dry_run {
-        return input.print(&prompt);
+        return input.print(&prompt.text);
     }
     if let Some(most) = run.limits.max_turns {
         bootstrap.settings.limits.requests_per_turn = most;
@@ -147,7 +147,7 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
 ///
 /// # Errors
 /// The exit, once the reason was told.
-async fn typed(words: &[String], input: &RunInput, deadline: Option<Instant>) -> Result<String, Exit> {
+async fn typed(words: &[String], input: &RunInput, deadline: Option<Instant>) -> Result<UserText, Exit> {
     let (words, enough) = (words.to_vec(), input.is_enough());
     let reading = tokio::task::spawn_blocking(move || prompt::read(&words, enough));
     let read = match deadline {
@@ -155,7 +155,7 @@ async fn typed(words: &[String], input: &RunInput, deadline: Option<Instant>) ->
         None => Some(reading.await),
     };
     match read {
-        Some(Ok(Ok(prompt))) if prompt.trim().is_empty() && !enough => {
+        Some(Ok(Ok(prompt))) if prompt.text.trim().is_empty() && !enough => {
             complain("lisle: empty message. Pass one as an argument or pipe it in.");
             Err(Exit::Usage)
         }
@@ -287,7 +287,7 @@ pub(super) struct Face {
     pub(super) session: Option<SessionId>,
     here: Here,
     wanted: StartRequest,
-    pub(super) prompt: String,
+    pub(super) prompt: UserText,
     stage: RunStage,
     /// The last text of the model and its row.
     pub(super) answer: Option<(MessageId, String)>,
@@ -315,7 +315,7 @@ impl Face {
         printer: RunPrinter,
         session: Option<SessionId>,
         wanted: StartRequest,
-        (prompt, input): (String, RunInput),
+        (prompt, input): (UserText, RunInput),
         (here, line): (Here, RunLine),
     ) -> Self {
         let stage = if session.is_some() { RunStage::Claiming(1) } else { RunStage::Opening };
@@ -607,7 +607,8 @@ impl Face {
 
     pub(super) async fn send_message(&mut self, link: &Link) {
         self.stage = RunStage::Sent;
-        let send = SessionCommand::Send { text: self.prompt.clone(), attachments: self.attached.clone() };
+        let UserText { text, piped, .. } = self.prompt.clone();
+        let send = SessionCommand::Send { text, attachments: self.attached.clone(), piped };
         self.act(link, send).await;
     }
 

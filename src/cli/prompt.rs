@@ -4,6 +4,7 @@
 //! "-" asks for it.
 
 use super::output::complain;
+use crate::domain::message::UserText;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, BufRead, IsTerminal};
 use std::time::Duration;
@@ -39,25 +40,28 @@ impl Words {
 ///
 /// # Errors
 /// When stdin cannot be read.
-pub(super) fn read(words: &[String], enough: bool) -> io::Result<String> {
+pub(super) fn read(words: &[String], enough: bool) -> io::Result<UserText> {
     let Words { text, stdin } = Words::of(words);
     let input = io::stdin();
     if input.is_terminal() && !stdin {
         // Whoever types nothing at a terminal made a mistake, and is not kept waiting.
-        return Ok(text);
+        return Ok(text.into());
     }
     let waits = if stdin || (text.is_empty() && !enough) { Waits::ToTheEnd } else { Waits::ForAByte };
     let piped = if has_come(&input, waits)? { whole(&input)? } else { String::new() };
     Ok(join(text, &piped))
 }
 
-fn join(text: String, piped: &str) -> String {
+fn join(text: String, piped: &str) -> UserText {
     let piped = piped.trim_end();
-    match (text.is_empty(), piped.trim().is_empty()) {
-        (_, true) => text,
+    let own = text.len();
+    let whole = match (text.is_empty(), piped.trim().is_empty()) {
+        (_, true) => return text.into(),
         (true, false) => piped.to_owned(),
         (false, false) => format!("{text}\n\n{piped}"),
-    }
+    };
+    // Whoever wrote what is piped in names no host for the user.
+    UserText { piped: Some(own), ..whole.into() }
 }
 
 /// Wait for stdin.
@@ -154,7 +158,11 @@ mod tests {
             ("", "  a text\n\n", "  a text"),
             ("", "", ""),
         ] {
-            assert_eq!(join(text.to_owned(), piped), whole);
+            let joined = join(text.to_owned(), piped);
+            assert_eq!(
+                (joined.text.as_str(), joined.own()),
+                (whole, if piped.trim().is_empty() { whole } else { text })
+            );
         }
     }
 }

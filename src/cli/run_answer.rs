@@ -5,6 +5,7 @@ use super::headless::{Ended, Face};
 use super::run_events::{RunResult, RunStatus, RunUsage};
 use super::run_input::json_of;
 use crate::agent::Link;
+use crate::domain::message::UserText;
 use crate::domain::sanitise::reveal;
 use crate::protocol::TurnEnd;
 use crate::tools::json_schema;
@@ -32,8 +33,9 @@ impl Face {
                 return Ended::Mismatch(format!("the answer does not match --json-schema: {why}"));
             }
             self.printer.progress(&format!("{why}; asking once more"));
-            self.prompt =
+            let text =
                 format!("That does not match the JSON Schema: {why}. Answer again with the corrected JSON alone.");
+            self.prompt = UserText { piped: Some(0), ..text.into() };
             (self.answer, self.attached) = (None, Vec::new());
             self.send_message(link).await;
             let end = self.turn(link, deadline).await;

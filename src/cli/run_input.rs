@@ -5,6 +5,7 @@ use super::args::RunArgs;
 use super::exit::Exit;
 use super::output::{complain, say};
 use super::prompts;
+use crate::domain::message::UserText;
 use crate::domain::prompt_text::{INPUT, NamedText, PromptKind, fill, fill_input, variables};
 use crate::domain::rule::{Rule, RuleEffect};
 use crate::protocol::SessionCommand;
@@ -73,16 +74,18 @@ impl RunInput {
     ///
     /// # Errors
     /// The exit, once the reason was told.
-    pub(super) fn message(&self, typed: &str) -> Result<String, Exit> {
+    pub(super) fn message(&self, typed: &UserText) -> Result<UserText, Exit> {
         let wrong = |error: &dyn std::fmt::Display| {
             complain(&format!("lisle: {error}"));
             Exit::Usage
         };
-        let typed = if self.input_has_vars {
-            fill_input(typed, &self.vars).map_err(|error| wrong(&error))?
-        } else {
-            typed.to_owned()
-        };
+        let UserText { text, mut piped, .. } = typed.clone();
+        // Where the words stand somewhere in it, none of it is surely the user's own.
+        if self.input_has_vars || self.pattern.is_some() {
+            piped = piped.map(|_| 0);
+        }
+        let typed =
+            if self.input_has_vars { fill_input(&text, &self.vars).map_err(|error| wrong(&error))? } else { text };
         let mut message = match &self.pattern {
             Some(pattern) => fill(pattern, &self.vars, &typed).map_err(|error| wrong(&error))?,
             None => typed,
@@ -92,7 +95,7 @@ impl RunInput {
                 "\n\nAnswer with JSON alone, without a code block around it. It must match this JSON Schema:\n{schema}"
             ));
         }
-        Ok(message)
+        Ok(UserText { piped, ..message.into() })
     }
 
     /// Commands that put the choices into the session.

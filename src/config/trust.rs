@@ -1,7 +1,7 @@
 //! `trusted.toml`: the workspaces and the rules of repositories that the user trusts. Only lisle writes it.
 //!
-//! A repository's file is trusted by its path and the SHA-256 of its bytes; its text is kept, so that a change can be
-//! shown. A workspace is trusted by its path.
+//! A file of rules is trusted by its path and the SHA-256 of its bytes; its text is kept, so that a change can be shown. A
+//! workspace is trusted by its path, and its rules as those of a repository.
 
 use super::rules;
 use crate::domain::problem::Problem;
@@ -50,6 +50,22 @@ impl Trusted {
     #[must_use]
     pub fn workspace(&self, folder: &Path) -> bool {
         self.trusted.iter().any(|one| one.what == TrustWhat::Workspace && one.path == folder)
+    }
+
+    /// Request for trust in the rules of a workspace, as they are now; `None` if they are those that were trusted.
+    #[must_use]
+    pub fn asks_of_workspace(&self, folder: &Path, found: &rules::RuleFile) -> Option<TrustRequest> {
+        let known = self.trusted.iter().find(|one| one.what == TrustWhat::Workspace && one.path == folder);
+        if known.is_some_and(|known| known.sha256 == found.hash) {
+            return None;
+        }
+        Some(TrustRequest {
+            what: TrustWhat::Workspace,
+            path: folder.to_owned(),
+            hash: found.hash.clone(),
+            text: known.map_or_else(|| found.text.clone(), |known| difference(&known.text, &found.text)),
+            changed: known.is_some(),
+        })
     }
 
     /// Request for trust in this file of a repository; `None` if it is trusted.

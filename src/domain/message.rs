@@ -58,13 +58,22 @@ pub struct UserText {
     /// It was delivered while a turn ran.
     #[serde(default)]
     pub steer: bool,
+    /// Byte from which on it is not the user's own words: a script piped it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub piped: Option<usize>,
 }
 
 impl UserText {
+    /// The user's own words.
+    #[must_use]
+    pub fn own(&self) -> &str {
+        self.piped.map_or(self.text.as_str(), |from| self.text.get(..from).unwrap_or_default())
+    }
+
     /// A text with files.
     #[must_use]
     pub fn with(text: impl Into<String>, attachments: Vec<Attachment>) -> Self {
-        Self { text: text.into(), attachments, steer: false }
+        Self { text: text.into(), attachments, steer: false, piped: None }
     }
 
     /// Neither text nor files.

@@ -46,9 +46,19 @@ pub fn clean_line(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn reveal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    let mut before = None;
+    while let Some(c) = chars.next() {
+        let base = before.replace(c);
         match c {
             '\n' | '\t' => out.push(c),
+            // A selector of a picture's form belongs behind a sign, or into a key cap.
+            '\u{fe0e}' | '\u{fe0f}' => {
+                let is_sign = base.is_some_and(|base| base > '\u{a8}' && !base.is_alphanumeric() && !is_unseen(base));
+                let is_cap =
+                    base.is_some_and(|base| matches!(base, '0'..='9' | '#' | '*')) && chars.peek() == Some(&'\u{20e3}');
+                if is_sign || is_cap { out.push(c) } else { mark(c, &mut |m| out.push(m)) }
+            }
             '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('␀')),
             '\u{7f}' => out.push('␡'),
             _ if is_unseen(c) => mark(c, &mut |m| out.push(m)),
@@ -170,13 +180,17 @@ fn fate(c: char) -> CharFate {
     }
 }
 
-/// A reader cannot see it, or not see what it does: direction, blanks that are no blank, joiners, control characters.
+/// A reader cannot see it, or not see what it does: direction, blanks that are no blank, joiners, control characters. These
+/// are Unicode's `Default_Ignorable_Code_Point` and `Cf`, without the two selectors that follow pictures, and blanks.
 pub(super) fn is_unseen(c: char) -> bool {
     !matches!(fate(c), CharFate::Keep | CharFate::Newline)
         || matches!(c,
             '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
-            | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
+            | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{110bd}' | '\u{110cd}'
+            | '\u{13430}'..='\u{13455}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A character by its number: `⟦U+202E⟧`.

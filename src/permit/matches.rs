@@ -382,7 +382,12 @@ pub fn names_host(text: &str, host: &str) -> bool {
             // What stands before an @ or in the path of another address is no host.
             let within = before.is_some_and(|c| of_name(c) || matches!(c, '.' | '@' | '=' | '%'))
                 || (before == Some('/') && !text.get(..at).is_some_and(|head| head.ends_with("://")));
-            !within && !goes_on
+            // What stands before an @ is a name or a password, and the host comes behind it.
+            let rest = text.get(at + host.len()..).unwrap_or_default();
+            let authority =
+                rest.split(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '<' | '>' | '"')).next();
+            let is_user = authority.is_some_and(|rest| rest.contains('@'));
+            !within && !goes_on && !is_user
         })
 }
 

@@ -108,6 +108,9 @@ pub enum SessionCommand {
         /// The files that go along, as `SessionEvent::Attached` named them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
+        /// Byte from which on the text is not the user's own words: hosts that it names there open nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        piped: Option<usize>,
     },
     /// Deliver this message with the next tool results instead of queuing it. Answered as [`SessionCommand::Send`] is.
     Steer {
@@ -236,7 +239,7 @@ impl SessionCommand {
     /// Sends this text alone.
     #[must_use]
     pub fn send(text: impl Into<String>) -> Self {
-        Self::Send { text: text.into(), attachments: Vec::new() }
+        Self::Send { text: text.into(), attachments: Vec::new(), piped: None }
     }
 
     /// Steers with this text alone.
@@ -250,7 +253,7 @@ impl SessionCommand {
     #[must_use]
     pub fn said(&self) -> Option<UserText> {
         let said = match self {
-            Self::Send { text, attachments } | Self::Steer { text, attachments } => {
+            Self::Send { text, attachments, .. } | Self::Steer { text, attachments } => {
                 UserText::with(text.clone(), attachments.clone())
             }
             Self::Type { command } if !command.trim().is_empty() => format!("!{command}").into(),
@@ -353,4 +356,7 @@ pub struct Queued {
     /// The files that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+    /// Byte from which on the text is not the user's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub piped: Option<usize>,
 }

@@ -51,7 +51,14 @@ fn attachment() -> Attachment {
 }
 
 fn queued() -> Queued {
-    Queued { id: MessageId::new("q"), text: "t".into(), at: At(1), redelivered: true, attachments: vec![attachment()] }
+    Queued {
+        id: MessageId::new("q"),
+        text: "t".into(),
+        at: At(1),
+        redelivered: true,
+        attachments: vec![attachment()],
+        piped: None,
+    }
 }
 
 fn rule() -> Rule {
@@ -110,7 +117,7 @@ fn pinned(name: &str, lines: &[String], all: &[(&str, BTreeSet<String>)]) {
 #[test]
 fn every_command_crosses_a_wire() {
     let acts = vec![
-        SessionCommand::Send { text: "a".into(), attachments: vec![attachment()] },
+        SessionCommand::Send { text: "a".into(), attachments: vec![attachment()], piped: None },
         SessionCommand::steer("a"),
         SessionCommand::Attach { path: "~/a.png".into() },
         SessionCommand::Detach { path: "/s/attachments/1_a.png".into() },
@@ -288,7 +295,7 @@ fn every_event_crosses_a_wire() {
         }))
     };
     let bodies = vec![
-        Body::User(UserText { text: "u".into(), attachments: vec![attachment()], steer: true }),
+        Body::User(UserText { text: "u".into(), attachments: vec![attachment()], steer: true, piped: None }),
         Body::Assistant(AssistantText {
             text: "a".into(),
             intermediate: true,

@@ -74,6 +74,13 @@ impl RuleFiles {
             let Some(found) = rules::read(&path) else { continue };
             book.problems.extend(found.problems.iter().cloned());
             let counts = match scope {
+                // Its sessions are trusted as long as its folder is, its rules as long as they are what was shown.
+                RuleScope::Workspace if self.places.foreign && ours => {
+                    let asked = trusted.asks_of_workspace(&self.places.workspace, &found);
+                    let counts = asked.is_none() || !found.written.loosens();
+                    book.untrusted.extend(asked.filter(|_| !counts));
+                    counts
+                }
                 RuleScope::Workspace => ours,
                 RuleScope::Repository if found.written.loosens() => {
                     let asked = trusted.asks(&path, &found);
@@ -91,7 +98,7 @@ impl RuleFiles {
             book.files.push((RuleScope::Session, PathBuf::from("the command line"), given));
         }
         if !ours {
-            book.untrusted.push(self.workspace_request());
+            book.untrusted.push(self.workspace_request(&trusted));
         }
         book.here = vec![cwd.to_owned()];
         if real != cwd {
@@ -100,11 +107,32 @@ impl RuleFiles {
         book
     }
 
-    fn workspace_request(&self) -> TrustRequest {
-        let path = self.places.workspace.join("permissions.json");
-        let text = rules::read(&path).map(|found| found.text).unwrap_or_default();
+    fn workspace_request(&self, trusted: &Trusted) -> TrustRequest {
         let folder = self.places.workspace.clone();
-        TrustRequest { what: TrustWhat::Workspace, path: folder, hash: String::new(), text, changed: false }
+        let found = rules::read(&folder.join("permissions.json"));
+        let asked = found.as_ref().and_then(|found| trusted.asks_of_workspace(&folder, found));
+        asked.unwrap_or_else(|| {
+            let (hash, text) = found.map(|found| (found.hash, found.text)).unwrap_or_default();
+            TrustRequest { what: TrustWhat::Workspace, path: folder, hash, text, changed: false }
+        })
+    }
+
+    /// Changes rules by the user's answer: where those of another program's workspace were trusted, they are afterwards.
+    fn change(&self, scope: RuleScope, act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+        let file = self.places.workspace.join("permissions.json");
+        let trusted = || Trusted::read(&self.trusted_file()).0;
+        let asks = |found: &rules::RuleFile| trusted().asks_of_workspace(&self.places.workspace, found).is_some();
+        let keeps = scope == RuleScope::Workspace
+            && self.places.foreign
+            && trusted().workspace(&self.places.workspace)
+            && !rules::read(&file).as_ref().is_some_and(asks);
+        act()?;
+        if !keeps {
+            return Ok(());
+        }
+        let request = self.workspace_request(&trusted());
+        let text = rules::read(&file).map(|found| found.text).unwrap_or_default();
+        trust::keep(&self.trusted_file(), &request, &text, &jiff::Timestamp::now().to_string())
     }
 }
 
@@ -147,22 +175,22 @@ impl RuleBook for RuleFiles {
 
     fn add(&self, scope: RuleScope, cwd: &Path, rules: &[Rule]) -> Result<(), String> {
         let Some(path) = self.file(scope, cwd) else { return Ok(()) };
-        rules::add(&path, &self.places.config, rules)
+        self.change(scope, || rules::add(&path, &self.places.config, rules))
     }
 
     fn remove(&self, scope: RuleScope, cwd: &Path, rule: &Rule) -> Result<(), String> {
         let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let Some(path) = self.file(scope, &real) else { return Ok(()) };
-        rules::remove(&path, &self.places.config, rule)
+        self.change(scope, || rules::remove(&path, &self.places.config, rule))
     }
 
     fn trust(&self, request: &TrustRequest) -> Result<(), String> {
         let text = match request.what {
             TrustWhat::Workspace if request.path == self.places.workspace => {
-                if self.workspace_request() != *request {
+                if self.workspace_request(&Trusted::read(&self.trusted_file()).0) != *request {
                     return Err(changed(&request.path));
                 }
-                String::new()
+                rules::read(&request.path.join("permissions.json")).map(|found| found.text).unwrap_or_default()
             }
             TrustWhat::Workspace => return Err(format!("Not this workspace: {}", request.path.display())),
             TrustWhat::Repository => match rules::read(&request.path) {
@@ -272,6 +300,15 @@ mod tests {
         assert_eq!(effects(&files.read(&cwd), RuleScope::Workspace).len(), 3);
         files.remove(RuleScope::Workspace, &cwd, &Rule::allow("edit")).unwrap();
         assert_eq!(std::fs::read_to_string(ground.root.join("ws/permissions.json")).unwrap(), BOTH);
+        // What somebody else writes there later was not shown.
+        write(&ground, "ws/permissions.json", &BOTH.replace("make", "evil"));
+        let book = files.read(&cwd);
+        assert_eq!(effects(&book, RuleScope::Workspace), [RuleEffect::Deny]);
+        let asked = book.untrusted.iter().find(|one| one.what == TrustWhat::Workspace).unwrap().clone();
+        assert!(asked.changed && asked.text.contains("\"evil\""), "{asked:?}");
+        assert!(files.trusts_workspace(), "its sessions are the user's still");
+        files.trust(&asked).unwrap();
+        assert_eq!(effects(&files.read(&cwd), RuleScope::Workspace), [RuleEffect::Allow, RuleEffect::Deny]);
     }
 
     #[test]

@@ -469,6 +469,7 @@ fn prompt_folders(workspace: &Path, paths: &Paths, settings: &Settings) -> Promp
 
 fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> anyhow::Result<Store> {
     let mut options = Options::new(workspace.to_owned(), &paths.state);
+    options.ours = Some(paths.data.join("workspaces"));
     options.temp = std::env::temp_dir();
     options.fsync = match settings.fsync {
         settings::Fsync::Always => Fsync::Always,

@@ -53,7 +53,7 @@ impl Workspaces {
     }
 
     fn store(&self, path: &Path) -> Result<Store, crate::store::StoreError> {
-        Store::open(Options::new(path.to_owned(), &self.state))
+        Store::open(Options { ours: Some(self.ours.clone()), ..Options::new(path.to_owned(), &self.state) })
     }
 
     /// The workspace that was written as a name or a folder. With `create` a new name is made, and so is a folder in one that

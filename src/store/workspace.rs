@@ -40,6 +40,8 @@ pub struct Options {
     pub workspace: PathBuf,
     /// lisle's state directory, for drafts and history.
     pub state: PathBuf,
+    /// Folder of lisle's own workspaces, in which nobody else makes any.
+    pub ours: Option<PathBuf>,
     /// The user's home directory: what `~` in headers means.
     pub home: PathBuf,
     /// Folder for what a session's files do not take.
@@ -57,6 +59,7 @@ impl Options {
         Self {
             workspace: workspace.into(),
             state: state.into(),
+            ours: None,
             home,
             temp: PathBuf::from("/tmp"),
             fsync: Fsync::Normal,
@@ -112,7 +115,7 @@ impl Store {
     /// # Errors
     /// When the workspace's path names something that cannot be one.
     pub fn open(options: Options) -> Result<Self, StoreError> {
-        let Options { workspace, state, home, temp, fsync, io } = options;
+        let Options { workspace, state, ours, home, temp, fsync, io } = options;
         let workspace = std::path::absolute(&workspace).unwrap_or(workspace);
         match io.stat(&workspace) {
             Ok(stat) if !stat.is_dir => {
@@ -125,8 +128,11 @@ impl Store {
         let layout = Layout { workspace, state };
         let config = whole_file::read(&*io, &layout.config()).ok().flatten();
         let (name, marked) = config.as_deref().map(layout::read_marker).unwrap_or((None, false));
+        // The mark alone tells nothing of a folder that came from elsewhere: whoever made that could write it.
+        let is_below = |folder: &PathBuf| layout.workspace.starts_with(folder);
+        let known = ours.as_ref().is_some_and(is_below) || io.stat(&layout.made()).is_ok();
         // Without config.json it is ours to make, unless somebody's sessions are in it already.
-        let foreign = if config.is_some() { !marked } else { io.stat(&layout.sessions()).is_ok() };
+        let foreign = if config.is_some() { !(marked && known) } else { io.stat(&layout.sessions()).is_ok() };
         let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
             layout.workspace.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
         });
@@ -222,6 +228,9 @@ impl Store {
         // The mark first: sessions without it would look like another program's.
         if !self.inner.foreign && io.stat(&layout.config()).is_err() {
             make_dirs(io, &layout.workspace)?;
+            let made = layout.made();
+            make_dirs(io, made.parent().unwrap_or(&layout.state))?;
+            whole_file::replace(io, &made, layout.workspace.as_os_str().as_encoded_bytes(), false)?;
             let text = layout::marker(&self.inner.name, at.0);
             whole_file::replace(io, &layout.config(), text.as_bytes(), self.inner.fsync != Fsync::Off)?;
             self.sync_dir(&layout.workspace)?;

@@ -73,6 +73,7 @@ fn queued(dice: &mut Dice, at: At) -> Vec<Queued> {
         at,
         redelivered: dice.once_in(3),
         attachments: Vec::new(),
+        piped: None,
     };
     (0..dice.roll(4)).map(|n| one(dice, n)).collect()
 }

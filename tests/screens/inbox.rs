@@ -386,6 +386,7 @@ fn what_is_sent_again() {
         at: ago(HOUR),
         redelivered: true,
         attachments: Vec::new(),
+        piped: None,
     }];
     open.redelivery = Some(At(NOW.0 + 6_400));
     shots("redelivery", &state);

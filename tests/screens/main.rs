@@ -354,6 +354,7 @@ fn streaming() {
         at: NOW,
         redelivered: false,
         attachments: Vec::new(),
+        piped: None,
     }];
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
@@ -698,6 +699,7 @@ fn retries_and_held_queues_say_so() {
         at: NOW,
         redelivered: false,
         attachments: Vec::new(),
+        piped: None,
     }];
     insta::assert_snapshot!("held-100x30", shot("held", &state, 100, 30));
 }

@@ -35,7 +35,14 @@ fn file(name: &str, bytes: u64) -> Attachment {
 }
 
 fn message(id: &str, text: &str, since: i64, attachments: Vec<Attachment>) -> Queued {
-    Queued { id: MessageId::new(id), text: text.to_owned(), at: ago(since), redelivered: false, attachments }
+    Queued {
+        id: MessageId::new(id),
+        text: text.to_owned(),
+        at: ago(since),
+        redelivered: false,
+        attachments,
+        piped: None,
+    }
 }
 
 fn waiting() -> Vec<Queued> {

@@ -42,7 +42,7 @@ impl Machine {
     fn user_named(&self, host: &str) -> bool {
         self.meta.parent.is_none()
             && self.transcript.rows().iter().any(|row| match &row.body {
-                Body::User(said) => permit::names_host(&said.text, host),
+                Body::User(said) => permit::names_host(said.own(), host),
                 _ => false,
             })
     }

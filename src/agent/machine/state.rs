@@ -276,7 +276,7 @@ impl Machine {
     pub(super) fn queued(&mut self, now: At, said: UserText) -> Queued {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments }
+        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments, piped: said.piped }
     }
 
     /// All that is kept as waiting: what steers and was not delivered, then the queue.

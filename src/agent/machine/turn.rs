@@ -109,7 +109,7 @@ impl Machine {
             // leaves it in both, and the queue's is known as the same.
             let mut turn = Vec::new();
             self.label(&next.text);
-            let said = UserText::with(next.text, next.attachments);
+            let said = UserText { piped: next.piped, ..UserText::with(next.text, next.attachments) };
             self.begin_with(now, Some((next.id, said)), &mut turn);
             let kept = turn.iter().position(|step| matches!(step, Step::Append(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
@@ -271,7 +271,12 @@ impl Machine {
         let mut rows = Vec::new();
         for steer in steers {
             let at = self.stamp(now);
-            let body = Body::User(UserText { text: steer.text, attachments: steer.attachments, steer: true });
+            let body = Body::User(UserText {
+                text: steer.text,
+                attachments: steer.attachments,
+                steer: true,
+                piped: steer.piped,
+            });
             rows.push(Message::new(steer.id, at, body));
         }
         self.keep(rows, Safety::Synced, out);

@@ -17,6 +17,9 @@ use crate::protocol::{QueueEdit, SessionCommand, SessionEvent};
 use crate::provider::ProposedCall;
 use std::path::PathBuf;
 
+/// Arguments of a command that open the sandbox for it.
+const OPENS: [&str; 2] = ["access", "outside"];
+
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: SessionCommand, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
@@ -31,9 +34,9 @@ impl Machine {
             self.hold_redelivery(out);
         }
         match act {
-            SessionCommand::Send { text, attachments } => {
+            SessionCommand::Send { text, attachments, piped } => {
                 let steers = self.config.steer_by_default;
-                self.said(now, UserText::with(text, attachments), steers, out);
+                self.said(now, UserText { piped, ..UserText::with(text, attachments) }, steers, out);
             }
             SessionCommand::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
             SessionCommand::Type { command } if command.trim().is_empty() => {}
@@ -321,6 +324,10 @@ impl Machine {
         one.edited = Some(Edited { proposed: first, fresh: true });
         let Some(input) = one.call.input.as_object_mut() else { return };
         input.insert("command".to_owned(), command.clone().into());
+        // What the model asked to be opened was for its own command.
+        OPENS.iter().for_each(|name| {
+            input.remove(*name);
+        });
         one.stage = Stage::Inspecting;
         let (call, input) = (one.call.clone(), one.call.input.clone());
         if let Some(tool) = one.tool() {

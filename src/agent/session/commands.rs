@@ -157,7 +157,10 @@ impl SessionActor {
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
             match act {
-                SessionCommand::Send { text, attachments } | SessionCommand::Steer { text, attachments } => {
+                SessionCommand::Send { text, attachments, piped } => {
+                    self.input(Input::Enqueue(UserText { piped, ..UserText::with(text, attachments) })).await;
+                }
+                SessionCommand::Steer { text, attachments } => {
                     self.input(Input::Enqueue(UserText::with(text, attachments))).await;
                 }
                 act => self.refuse(act, "Can't read the earlier messages.").await,

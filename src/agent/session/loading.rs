@@ -259,7 +259,10 @@ impl SessionActor {
         let waits = waits.map(|item| UserText::with(item.text.clone(), item.attachments.clone()));
         if let Some(UserText { text, attachments, .. }) = row.or(waits) {
             let why = "Another lisle took over this session.".to_owned();
-            self.out.send(SessionEvent::Refused { command: Box::new(SessionCommand::Send { text, attachments }), why });
+            self.out.send(SessionEvent::Refused {
+                command: Box::new(SessionCommand::Send { text, attachments, piped: None }),
+                why,
+            });
         }
     }
 

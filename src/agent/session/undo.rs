@@ -59,7 +59,7 @@ impl SessionActor {
     }
 
     pub(super) async fn tell_changes(&mut self) {
-        let known = Known { cwd: self.real_cwd(), ..Known::default() };
+        let known = Known { cwd: self.real_cwd(), is_doubtful: self.is_list_doubtful(), ..Known::default() };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let (mailbox, asker) = (self.mailbox.clone(), self.out.asker().cloned());
         tokio::spawn(async move {
@@ -72,6 +72,10 @@ impl SessionActor {
             };
             let _ = mailbox.report(Report::Answer(told, asker)).await;
         });
+    }
+
+    fn is_list_doubtful(&self) -> bool {
+        !self.shared.setup.rules.trusts_workspace()
     }
 
     fn real_cwd(&self) -> PathBuf {
@@ -108,7 +112,8 @@ impl SessionActor {
             }
             UndoAim::Last | UndoAim::Redo => Since::default(),
         };
-        Some(Known { cwd: self.real_cwd(), said: said.collect(), since })
+        let is_doubtful = self.is_list_doubtful();
+        Some(Known { cwd: self.real_cwd(), said: said.collect(), since, is_doubtful })
     }
 
     /// Restores what waits for it. Nothing runs.

@@ -224,7 +224,7 @@ async fn what_the_model_cannot_look_at_is_told_before_it_is_sent() {
         .await
         .unwrap();
     engine.notice("can't read images: a.png").await;
-    engine.act(&id, SessionCommand::Send { text: "look".into(), attachments: vec![made] }).await;
+    engine.act(&id, SessionCommand::Send { text: "look".into(), attachments: vec![made], piped: None }).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     let again = engine
         .seen

@@ -172,6 +172,7 @@ fn died(store: &Store, mode: Mode) -> SessionId {
         at: At(2),
         redelivered: false,
         attachments: Vec::new(),
+        piped: None,
     };
     journal.queue(vec![item]).unwrap();
     // Nothing is closed: that is how a death leaves it.

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// Milliseconds that the time of a file may lag behind the clock.
 const LATE: i64 = 2_000;
+/// Reason for leaving a path of a list that others may have written.
+const OUTSIDE_UNTRUSTED: &str = "Outside the working directory, in a workspace that you don't trust.";
 /// Files whose changed lines are counted.
 const COUNTED: usize = 300;
 /// Files that are shown with their diffs.
@@ -35,6 +37,8 @@ pub(in crate::agent) struct Known {
     pub(in crate::agent) said: Vec<(MessageId, String)>,
     /// Rows after the message that is gone back to.
     pub(in crate::agent) since: Since,
+    /// Others may have written the list: another program made the workspace, and the user does not trust it.
+    pub(in crate::agent) is_doubtful: bool,
 }
 
 /// The calls after a message.
@@ -185,8 +189,14 @@ fn one(
     // What a job made stands for a moment until it is taken back: a look in that moment takes it for the user's.
     let is_of_others = history.is_crowded(&way.over) || way.over.is_empty();
     let is_doubtful = *target != PathEntry::Absent && is_of_others && is_protected(path);
-    let state = match (lost(checkpoints, &now, target).or_else(risk), changed.or(way.why)) {
+    let is_outside = !path.starts_with(&known.cwd);
+    let beyond = || (known.is_doubtful && is_outside).then(|| OUTSIDE_UNTRUSTED.to_owned());
+    let state = match (lost(checkpoints, &now, target).or_else(risk).or_else(beyond), changed.or(way.why)) {
         (Some(why), _) => UndoState::Lost(why),
+        (None, None) if known.is_doubtful => {
+            UndoState::Risky("Recorded in a workspace that you don't trust.".to_owned())
+        }
+        (None, None) if is_outside => UndoState::Risky("Outside the working directory.".to_owned()),
         (None, None) if is_doubtful => {
             UndoState::Risky("Configures or runs code, possibly from another command.".to_owned())
         }

@@ -142,7 +142,7 @@ impl Bench {
     }
 
     fn known(&self) -> Known {
-        Known { cwd: self.work.clone(), said: Vec::new(), since: Since::default() }
+        Known { cwd: self.work.clone(), ..Known::default() }
     }
 
     fn undo(&self, aim: UndoAim, also: &[&str]) -> Done {
@@ -355,6 +355,37 @@ fn what_another_command_may_have_made_and_runs_code_is_brought_back_only_if_it_i
         assert_eq!(done.left.iter().any(|(left, _)| left == name), is_crowded, "{done:?}");
         assert!(work.join(name).exists() != is_crowded && work.join("a").exists());
     }
+}
+
+#[test]
+fn a_list_that_others_may_have_written_restores_nothing_by_itself_and_nothing_elsewhere() {
+    let mut bench = Bench::new();
+    let (work, elsewhere) = (bench.work.clone(), bench.work.parent().unwrap().join("elsewhere"));
+    write(&work.join("a"), "old");
+    write(&elsewhere, "old");
+    bench.tool("m1", "a", |path| write(path, "new"));
+    bench.tool("m1", &elsewhere.to_string_lossy(), |path| write(path, "new"));
+    let planned = |is_doubtful| {
+        let known = Known { is_doubtful, ..bench.known() };
+        let files = plan(&bench.checkpoints(), UndoAim::Last, &known).unwrap().plan.files;
+        files.into_iter().map(|file| file.state).collect::<Vec<_>>()
+    };
+    let of_own = planned(false);
+    assert!(of_own.contains(&UndoState::Ready), "{of_own:?}");
+    assert!(
+        of_own.iter().any(|state| matches!(state, UndoState::Risky(why) if why.starts_with("Outside"))),
+        "{of_own:?}"
+    );
+    let of_others = planned(true);
+    assert!(!of_others.contains(&UndoState::Ready), "{of_others:?}");
+    assert!(
+        of_others.iter().any(|state| matches!(state, UndoState::Lost(why) if why.starts_with("Outside"))),
+        "{of_others:?}"
+    );
+    let known = Known { is_doubtful: true, ..bench.known() };
+    restore(&bench.checkpoints(), UndoAim::Last, &[work.join("a"), elsewhere.clone()], &known, At(1_000)).unwrap();
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "new", "also where it is named");
+    assert_eq!(std::fs::read_to_string(work.join("a")).unwrap(), "old");
 }
 
 #[test]

@@ -46,8 +46,11 @@ pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
     };
     scroll::to_end(state, fx);
     state.conversations.left_unread = None;
-    let act =
-        if steer { SessionCommand::Steer { text, attachments } } else { SessionCommand::Send { text, attachments } };
+    let act = if steer {
+        SessionCommand::Steer { text, attachments }
+    } else {
+        SessionCommand::Send { text, attachments, piped: None }
+    };
     hand(state, &id, act, composer, fx);
     true
 }

@@ -131,6 +131,9 @@ fn a_message_names_a_host_only_as_a_whole() {
         "https://a?u=docs.rs",
         "me@docs.rs",
         "docs-rs",
+        "https://docs.rs@evil.com/",
+        "https://docs.rs:443@evil.com/",
+        "see docs.rs:secret@evil.com",
     ] {
         assert!(!names_host(text, "docs.rs"), "{text}");
     }

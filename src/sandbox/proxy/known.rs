@@ -54,18 +54,18 @@ pub struct KnownHosts {
 
 impl KnownHosts {
     /// Hosts for a session in `cwd`. Of a repository those remotes count that it had when a session first worked in it,
-    /// which the file `seen` tells: what commands add since is asked about as any other host. `private`: hosts of the private
+    /// which the file `seen` tells: what commands add since is asked about as any other host, and of a repository that was
+    /// none then all of it. `private`: hosts of the private
     /// network that the user's settings name, each with a port or for all of them. Blocks.
     #[must_use]
     pub fn of(cwd: &Path, private: &[String], seen: Option<&Path>) -> Self {
-        let now = |repository: Repository| {
-            let remotes = remotes(&repository);
-            match seen {
-                Some(seen) => first_seen(seen, &repository.common, remotes),
-                None => remotes,
-            }
+        let remotes = match (Repository::of(cwd), seen) {
+            (Some(repository), Some(seen)) => first_seen(seen, &repository.common, remotes(&repository)),
+            (Some(repository), None) => remotes(&repository),
+            // One that is made here later was made by whoever works here.
+            (None, Some(seen)) => first_seen(seen, cwd, Vec::new()),
+            (None, None) => Vec::new(),
         };
-        let remotes = Repository::of(cwd).map(now).unwrap_or_default();
         let private = private.iter().filter_map(|text| entry(text)).collect();
         Self { remotes, private }
     }
@@ -320,6 +320,12 @@ mod tests {
         assert!(passes("work/sub", "one.example") && !passes("work/sub", "evil.example"));
         write("other", &["https://two.example/x"]);
         assert!(passes("other", "two.example"));
+        // What is made where none was, was made by whoever worked there.
+        std::fs::create_dir_all(root.join("none-yet")).unwrap();
+        assert!(!passes("none-yet", "evil.example"));
+        write("none-yet", &["https://evil.example/x"]);
+        write("none-yet/sub", &["https://evil.example/x"]);
+        assert!(!passes("none-yet", "evil.example") && !passes("none-yet/sub", "evil.example"));
         // Where nothing can be kept nothing counts.
         assert_eq!(KnownHosts::of(&root.join("work/sub"), &[], Some(&root.join("none/x"))), KnownHosts::default());
     }

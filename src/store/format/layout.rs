@@ -67,6 +67,11 @@ impl Layout {
         self.state.join("drafts").join(self.key())
     }
 
+    /// Note that lisle made this workspace here.
+    pub fn made(&self) -> PathBuf {
+        self.state.join("made").join(self.key())
+    }
+
     /// The cache of this workspace's list.
     pub fn index(&self) -> PathBuf {
         self.state.join("index").join(self.key())

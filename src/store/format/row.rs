@@ -184,6 +184,7 @@ fn message(fields: &JsonFields, raw: &str, place: RowPlace) -> (Message, Option<
             text: content(fields),
             attachments: attached::read(fields),
             steer: own.flag("steer").unwrap_or(false),
+            piped: own.number("piped").and_then(|n| usize::try_from(n).ok()),
         }),
         "assistant" if own.flag("thinking") == Some(true) => Body::Thinking(Thinking {
             text: content(fields),
@@ -425,6 +426,7 @@ pub(in crate::store) fn samples(dir: &Path) -> Vec<Message> {
             text: format!("see {file} and {{{{SESSION_PATH}}}}"),
             attachments: attached::examples(dir),
             steer: true,
+            piped: None,
         }),
         Body::Assistant(AssistantText {
             text: "so \u{1f600}".into(),

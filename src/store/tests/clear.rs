@@ -49,8 +49,14 @@ fn the_messages_go_to_the_trash_and_everything_else_stays() {
     let root = folder();
     let (store, id) = (quick(root.path()), a_session(root.path()));
     let mut journal = writer_of(store.load(&id, 9).unwrap());
-    let queued =
-        Queued { id: MessageId::new("q1"), text: "next".into(), at: NOW, redelivered: false, attachments: Vec::new() };
+    let queued = Queued {
+        id: MessageId::new("q1"),
+        text: "next".into(),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+        piped: None,
+    };
     journal.queue(vec![queued]).unwrap();
     let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(session_file(root.path(), "a")).unwrap());
     let trash = journal.clear(NOW.plus(50)).unwrap();

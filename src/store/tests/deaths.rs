@@ -27,6 +27,7 @@ fn queued(n: u64) -> Queued {
         at: NOW,
         redelivered: false,
         attachments: Vec::new(),
+        piped: None,
     }
 }
 

@@ -103,6 +103,7 @@ fn whoever_follows_knows_at_any_time_what_is_there() {
                         at: NOW,
                         redelivered: false,
                         attachments: Vec::new(),
+                        piped: None,
                     };
                     journal.queue(vec![item]).unwrap();
                 }

@@ -71,8 +71,14 @@ fn of_a_full_disk_only_what_the_files_lack_is_put_elsewhere() {
     full.store(true, SeqCst);
     journal.append(&[answer(2)], Durability::Synced).unwrap_err();
     journal.live(answer(3), Durability::Written).unwrap_err();
-    let queued =
-        Queued { id: MessageId::new("q"), text: "and then".into(), at: NOW, redelivered: false, attachments: vec![] };
+    let queued = Queued {
+        id: MessageId::new("q"),
+        text: "and then".into(),
+        at: NOW,
+        redelivered: false,
+        attachments: vec![],
+        piped: None,
+    };
     journal.queue(vec![queued]).unwrap_err();
     journal.close().unwrap_err();
     let unsaved = journal.rescue(WHY, &nothing()).unwrap();

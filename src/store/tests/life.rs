@@ -18,6 +18,25 @@ fn nothing_is_on_disk_before_the_first_session() {
 }
 
 #[test]
+fn a_workspace_that_only_says_that_lisle_made_it_is_another_programs() {
+    let (root, other) = (folder(), folder());
+    let (_, journal) = store(root.path()).create(&meta("a")).unwrap();
+    drop(journal);
+    assert!(!store(root.path()).is_foreign(), "made here");
+    // Copied from a machine where lisle made it.
+    let copy = other.path().join("copy");
+    std::fs::create_dir_all(copy.join("sessions")).unwrap();
+    std::fs::copy(store(root.path()).dir().join("config.json"), copy.join("config.json")).unwrap();
+    let open = |ours: Option<PathBuf>| {
+        let state = store(root.path()).inner.layout.state.clone();
+        Store::open(Options { ours, ..Options::new(&copy, state) }).unwrap()
+    };
+    assert!(open(None).is_foreign());
+    assert!(open(Some(root.path().to_owned())).is_foreign());
+    assert!(!open(Some(other.path().to_owned())).is_foreign(), "where lisle keeps its own");
+}
+
+#[test]
 fn what_changes_is_added_to_the_live_file_and_not_written_anew() {
     let root = folder();
     let renames = Arc::new(std::sync::atomic::AtomicU64::new(0));
@@ -107,6 +126,7 @@ fn what_was_live_is_folded_in_and_written_once() {
         at: NOW,
         redelivered: false,
         attachments: Vec::new(),
+        piped: None,
     };
     journal.append(&[user(1)], Durability::Synced).unwrap();
     journal.turn(true).unwrap();

@@ -436,6 +436,7 @@ async fn the_writer_tells_of_the_other_program() {
             at: NOW,
             redelivered: false,
             attachments: Vec::new(),
+            piped: None,
         }])
         .await
         .unwrap();

@@ -145,8 +145,14 @@ fn left_by_a_death(root: &Path) -> SessionId {
     journal.append(&[user(1), answer(2)], Durability::Synced).unwrap();
     journal.turn(true).unwrap();
     journal.live(call(3, ToolStatus::Executing, None), Durability::Synced).unwrap();
-    let queued =
-        Queued { id: MessageId::new("q1"), text: "next".into(), at: NOW, redelivered: false, attachments: Vec::new() };
+    let queued = Queued {
+        id: MessageId::new("q1"),
+        text: "next".into(),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+        piped: None,
+    };
     journal.queue(vec![queued]).unwrap();
     let dir = journal.dir().to_owned();
     drop(journal);

@@ -75,6 +75,7 @@ impl Scene {
                     at: NOW,
                     redelivered: false,
                     attachments: Vec::new(),
+                    piped: None,
                 }];
                 let todo = |content: &str, status| TodoItem { content: content.to_owned(), status };
                 open.todo = vec![todo(ODD, TodoStatus::Completed), todo("Weiter so", TodoStatus::InProgress)];

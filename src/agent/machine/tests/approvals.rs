@@ -44,7 +44,8 @@ fn asks_about_a_command() -> (Bench, RequestId) {
     b.chunk(Chunk::Call(ProposedCall {
         id: CallId::new("a"),
         name: "bash".into(),
-        input: json!({"command": "cargo test"}),
+        // What is opened is for this command.
+        input: json!({"command": "cargo test", "outside": true, "access": [{"path": "/x"}]}),
     }));
     b.stop_with(Stop::Calls);
     b.found("a", command("cargo test"));

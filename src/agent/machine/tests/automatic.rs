@@ -154,6 +154,7 @@ fn died(change: impl Fn(&mut Machine)) -> (Bench, Vec<Step>) {
         at: At(5),
         redelivered: true,
         attachments: Vec::new(),
+        piped: None,
     }];
     b.machine.queue.held = true;
     b.machine.automation.set_redelivers(true);

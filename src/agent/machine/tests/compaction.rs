@@ -136,7 +136,7 @@ fn stopped_in_the_middle_nothing_changed() {
 #[test]
 fn what_was_sent_meanwhile_goes_when_it_is_done() {
     for act in [
-        SessionCommand::Send { text: "next".into(), attachments: vec![] },
+        SessionCommand::Send { text: "next".into(), attachments: vec![], piped: None },
         SessionCommand::Steer { text: "next".into(), attachments: vec![] },
     ] {
         let mut b = long(10, 16_000);

@@ -71,7 +71,7 @@ fn attachments_are_named_where_they_may_be_why_and_nowhere_else() {
             text: None,
         };
         let attachments = if attached { vec![file] } else { Vec::new() };
-        bench.act(SessionCommand::Send { text: "look".into(), attachments });
+        bench.act(SessionCommand::Send { text: "look".into(), attachments, piped: None });
         let error = ProviderError { code, detail: detail.into(), ..no_model() };
         let steps = bench.feed(Input::Failed(bench.run(), error));
         let text = steps.iter().find_map(|step| match step {

@@ -32,7 +32,10 @@ fn a_pasted_path_goes_along_once_its_copy_is_there() {
     let made = Ok(file("my plot.png"));
     screen.session("s", SessionEvent::Attached { path: "/tmp/my plot.png".into(), made });
     screen.keys("enter");
-    assert_eq!(screen.acts(), [SessionCommand::Send { text: String::new(), attachments: vec![file("my plot.png")] }]);
+    assert_eq!(
+        screen.acts(),
+        [SessionCommand::Send { text: String::new(), attachments: vec![file("my plot.png")], piped: None }]
+    );
     assert!(screen.state.composer().is_empty());
 }
 
@@ -92,6 +95,7 @@ fn what_was_queued_comes_back_with_its_files() {
         at: At(NOON),
         redelivered: false,
         attachments: vec![file("a.png")],
+        piped: None,
     };
     screen.session("s", SessionEvent::Queue { items: vec![item], held: false, steers: vec![] });
     screen.keys("up");
@@ -126,5 +130,8 @@ fn files_are_selected_one_by_one() {
     screen.keys("left").keys("esc");
     assert_eq!((screen.state.composer().picked(), screen.text().as_str()), (None, "x"));
     screen.keys("enter");
-    assert_eq!(screen.acts(), [SessionCommand::Send { text: "x".to_owned(), attachments: vec![file("a"), file("c")] }]);
+    assert_eq!(
+        screen.acts(),
+        [SessionCommand::Send { text: "x".to_owned(), attachments: vec![file("a"), file("c")], piped: None }]
+    );
 }

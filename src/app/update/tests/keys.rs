@@ -10,7 +10,14 @@ use crate::domain::session::Worktree;
 use crate::protocol::{Command, EngineCommand, EngineEvent, NewSession, QueueEdit, SessionCommand, SessionEvent};
 
 fn queued(id: &str, text: &str) -> Queued {
-    Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false, attachments: Vec::new() }
+    Queued {
+        id: MessageId::new(id),
+        text: text.to_owned(),
+        at: At(NOON),
+        redelivered: false,
+        attachments: Vec::new(),
+        piped: None,
+    }
 }
 
 fn overlay_name(screen: &Screen) -> &'static str {
@@ -666,18 +673,24 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
     screen.type_text("/fi").keys("tab");
     assert_eq!(screen.text(), "/fix ");
     screen.type_text("12").keys("enter");
-    assert_eq!(screen.acts(), vec![SessionCommand::Send { text: "Fix 12.".to_owned(), attachments: vec![] }]);
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Send { text: "Fix 12.".to_owned(), attachments: vec![], piped: None }]
+    );
     screen.type_text("/ship 3").keys("enter");
     assert_eq!((overlay_name(&screen), screen.acts()), ("confirm", vec![]));
     assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.says.concat().contains("Fix 3.")));
     screen.keys("n").wait(800);
     assert_eq!(screen.acts(), vec![]);
     screen.keys("enter").keys("y").wait(800);
-    assert_eq!(screen.acts(), vec![SessionCommand::Send { text: "Fix 3.".to_owned(), attachments: vec![] }]);
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Send { text: "Fix 3.".to_owned(), attachments: vec![], piped: None }]
+    );
     screen.type_text("/ship 4").keys("enter");
     assert_eq!(
         screen.acts(),
-        vec![SessionCommand::Send { text: "Fix 4.".to_owned(), attachments: vec![] }],
+        vec![SessionCommand::Send { text: "Fix 4.".to_owned(), attachments: vec![], piped: None }],
         "it was seen"
     );
     assert!(screen.state.kept().commands.contains(&"hash of ship".to_owned()));
@@ -705,7 +718,7 @@ fn files_are_offered_behind_an_at_sign() {
     screen.type_text("a@b").keys("enter");
     assert_eq!(
         screen.acts(),
-        vec![SessionCommand::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![] }]
+        vec![SessionCommand::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![], piped: None }]
     );
 }
 
@@ -772,7 +785,10 @@ fn modes_of_keys_in_the_composer() {
     screen.keys("0 f X x");
     assert_eq!(screen.text(), "one ");
     screen.keys("u enter");
-    assert_eq!(screen.acts(), vec![SessionCommand::Send { text: "one X".to_owned(), attachments: vec![] }]);
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Send { text: "one X".to_owned(), attachments: vec![], piped: None }]
+    );
     screen.type_text("k").keys("esc k");
     assert_eq!(screen.text(), "one X", "at the edge the walk through what was sent begins");
     screen.keys("j");

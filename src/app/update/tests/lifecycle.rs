@@ -370,6 +370,7 @@ fn waiting(at: Option<i64>, held: bool) -> Opened {
             at: At(NOON - 60_000),
             redelivered: true,
             attachments: Vec::new(),
+            piped: None,
         }],
         queue_held: held,
         redelivery: at.map(At),

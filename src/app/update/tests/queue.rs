@@ -15,6 +15,7 @@ fn queued(id: &str) -> Queued {
         at: At(NOON),
         redelivered: false,
         attachments: Vec::new(),
+        piped: None,
     }
 }
 

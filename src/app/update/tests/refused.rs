@@ -51,7 +51,7 @@ fn a_message_comes_back_with_its_chips_and_files() {
     screen.keys("enter");
     assert!(screen.state.composer().is_empty());
     let acts = screen.acts();
-    let [SessionCommand::Send { text, attachments }] = acts.as_slice() else { panic!("{acts:?}") };
+    let [SessionCommand::Send { text, attachments, .. }] = acts.as_slice() else { panic!("{acts:?}") };
     assert_eq!((text, attachments.len()), (&format!("look: {}", long), 1));
     refused(&mut screen, acts[0].clone());
     let after = screen.state.composer();

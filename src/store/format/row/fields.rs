@@ -58,6 +58,9 @@ impl RowFields {
         if user.steer {
             self.own.insert("steer".into(), json!(true));
         }
+        if let Some(from) = user.piped {
+            self.own.insert("piped".into(), json!(from));
+        }
         "user"
     }
 
