@@ -22,6 +22,7 @@ mod run_events;
 mod run_input;
 mod run_output;
 mod run_result;
+mod run_start;
 mod search;
 mod sessions;
 mod share;

@@ -31,7 +31,7 @@ impl Face {
             if !retry {
                 return Ended::Mismatch(format!("the answer does not match --json-schema: {why}"));
             }
-            self.printer.progress(&format!("{why}; asking once more"));
+            self.printer.progress(&format!("{why}; asking again"));
             self.prompt =
                 format!("That does not match the JSON Schema: {why}. Answer again with the corrected JSON alone.");
             (self.answer, self.attached) = (None, Vec::new());
