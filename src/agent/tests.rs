@@ -124,7 +124,11 @@ impl Engine {
             warn_cost: 0.5,
             long_cache: false,
             full_tools: true,
-            prompts: Arc::default(),
+            prompts: Arc::new(crate::store::prompt_files::PromptFolders {
+                workspace: home.join("workspace"),
+                config: home.join("config"),
+                fabric: None,
+            }),
             undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);

@@ -54,6 +54,10 @@ fn show(bootstrap: &Bootstrap, args: &ShowConfig) -> Exit {
     let path = bootstrap.paths.config_file();
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let mut all = shown::shown(&bootstrap.settings, &Settings::default(), &text);
+    let theme = runtime::chosen_theme(bootstrap).filter(|_| bootstrap.settings.ui.theme == "auto");
+    if let (Some(theme), Some(one)) = (theme, all.iter_mut().find(|one| one.key == "ui.theme")) {
+        (one.value, one.said) = (theme, SettingSource::Kept);
+    }
     if let Some(key) = &args.key {
         let below = format!("{key}.");
         let keys: Vec<String> = all.iter().map(|one| one.key.clone()).collect();

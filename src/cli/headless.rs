@@ -5,11 +5,12 @@
 
 use super::args::RunArgs;
 use super::exit::Exit;
-use super::output::complain;
+use super::output::{complain, sentences};
 use super::run_input::RunInput;
 use super::run_line::RunLine;
 use super::run_output::RunPrinter;
-use super::{fabric, prompt, run_result};
+use super::run_start::{Here, session_of, typed};
+use super::{fabric, run_result};
 use crate::agent::Link;
 use crate::domain::attachment::Attachment;
 use crate::domain::ids::{CallId, RequestId};
@@ -20,7 +21,7 @@ use crate::domain::sanitise::reveal_line;
 use crate::domain::session::Activity;
 use crate::domain::unsaved::{KEPT_IN_MEMORY, Refuge, SAVED_AGAIN, Unsaved};
 use crate::domain::usage::Usage;
-use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
+use crate::domain::{MessageId, SessionId, SessionMeta};
 use crate::protocol::{
     Command, EngineCommand, EngineEvent, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped, TurnEnd,
 };
@@ -67,19 +68,12 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
     if let Some(most) = run.limits.max_turns {
         bootstrap.settings.limits.requests_per_turn = most;
     }
-    let wanted = bootstrap.wanted.clone();
-    let is_new = wanted.which == Which::New;
-    let session = match wanted.which.clone() {
-        Which::New => None,
-        Which::This(id) => Some(id),
-        Which::Latest => bootstrap.latest(),
-        // Looked up already.
-        Which::Named(_) => None,
+    let mut wanted = bootstrap.wanted.clone();
+    wanted.name_lock = bootstrap.wanted.name_lock.take();
+    let session = match session_of(&bootstrap) {
+        Ok(session) => session,
+        Err(exit) => return exit,
     };
-    if session.is_none() && !is_new {
-        complain("lisle: no session to continue");
-        return Exit::Usage;
-    }
     // What holds for this run alone is unknown to an engine that others use.
     let engine = if run.limits.are_engines() { EngineChoice::Own } else { engine };
     let opened = match gateway::open(&engine, &bootstrap, "run", !run.limits.wait).await {
@@ -101,7 +95,9 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
         return Exit::Usage;
     }
     let usable = if line.is_gateway() { Ok(()) } else { bootstrap.usable_connection() };
-    if is_new && let Err(why) = &usable {
+    if session.is_none()
+        && let Err(why) = &usable
+    {
         complain(&format!("lisle: {why}"));
         return Exit::NoCredentials;
     }
@@ -143,35 +139,6 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
     exit
 }
 
-/// The words of the message, and what is piped in.
-///
-/// # Errors
-/// The exit, once the reason was told.
-async fn typed(words: &[String], input: &RunInput, deadline: Option<Instant>) -> Result<UserText, Exit> {
-    let (words, enough) = (words.to_vec(), input.is_enough());
-    let reading = tokio::task::spawn_blocking(move || prompt::read(&words, enough));
-    let read = match deadline {
-        Some(deadline) => tokio::time::timeout_at(deadline, reading).await.ok(),
-        None => Some(reading.await),
-    };
-    match read {
-        Some(Ok(Ok(prompt))) if prompt.text.trim().is_empty() && !enough => {
-            complain("lisle: empty message. Pass one as an argument or pipe it in.");
-            Err(Exit::Usage)
-        }
-        Some(Ok(Ok(prompt))) => Ok(prompt),
-        Some(Ok(Err(error))) => {
-            complain(&format!("lisle: can't read stdin: {error}."));
-            Err(Exit::Failed)
-        }
-        Some(Err(_)) => Err(Exit::Failed),
-        None => {
-            complain("lisle: nothing sent: stdin was still open at the --timeout.");
-            Err(Exit::Failed)
-        }
-    }
-}
-
 /// Exit of a run and the reason of a bad one, with what could not be saved told.
 fn exit_of(face: &Face, end: Ended, saved: bool) -> (Exit, Option<String>) {
     face.unsaved.iter().for_each(|unsaved| complain(&format!("lisle: {}", unsaved.words())));
@@ -204,39 +171,6 @@ async fn finished(end: impl Future, patience: Duration) -> bool {
         }
     }
     tokio::time::timeout(LAST_WORDS, &mut end).await.is_ok()
-}
-
-/// The connections of this home.
-struct Here {
-    names: Vec<ConnectionName>,
-    /// The default one can be used, or why not.
-    usable: Result<(), String>,
-}
-
-impl Here {
-    /// Reason why a session cannot be continued with its connection, or with the requested one.
-    fn refuses(&self, meta: &SessionMeta, asked: Option<&ConnectionName>) -> Option<Ended> {
-        let session = &meta.id;
-        match (&meta.connection, asked) {
-            // What names no connection asks the default one.
-            (None, None) => self.usable.clone().err().map(Ended::NoConnection),
-            (Some(its), Some(asked)) if meta.connection_locked && asked != its && self.names.contains(its) => {
-                Some(Ended::Usage(format!(
-                    "{session} uses connection {its}, which can't change to {asked} after the first message. Leave \
-                     out --connection, or start a new session."
-                )))
-            }
-            (Some(its), None) if meta.unmapped => {
-                let names: Vec<&str> = self.names.iter().map(ConnectionName::as_str).collect();
-                Some(Ended::NoConnection(format!(
-                    "{session} uses connection {its}, which is not configured here. Available: {}. Switch this \
-                     session with \"lisle run --session {session} --connection NAME …\".",
-                    names.join(", ")
-                )))
-            }
-            _ => None,
-        }
-    }
 }
 
 /// End of a run.
@@ -475,6 +409,8 @@ impl Face {
             }
             SessionEvent::Accepted { queued, .. } if self.stage == RunStage::Sent => {
                 self.stage = RunStage::Accepted;
+                // The session is on disk: its name can be found.
+                self.wanted.name_lock = None;
                 return queued.then_some(Ended::Queued);
             }
             SessionEvent::Refused { why, .. } => return Some(Ended::Refused(why)),
@@ -694,19 +630,6 @@ impl Face {
             }
         }
     }
-}
-
-/// A notice as a line of text: its hint has no full stop on the screen, and stands behind it as a sentence here.
-fn sentences(text: &str, hint: &str) -> String {
-    let ends = |sentence: &str| {
-        let sentence = sentence.trim();
-        let stop = if sentence.is_empty() || sentence.ends_with(['.', '!', '?', ':', '…']) { "" } else { "." };
-        format!("{sentence}{stop}")
-    };
-    let mut letters = hint.trim().chars();
-    let hint =
-        letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str());
-    format!("{} {}", ends(text), ends(&hint)).trim().to_owned()
 }
 
 /// Waits until then; for ever without a time.

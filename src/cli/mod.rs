@@ -23,6 +23,7 @@ mod run_input;
 mod run_line;
 mod run_output;
 mod run_result;
+mod run_start;
 mod search;
 mod sessions;
 mod share;

@@ -54,6 +54,19 @@ pub(super) fn put(text: &str) -> bool {
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
+/// A notice as a line of text: its hint has no full stop on the screen, and stands behind it as a sentence here.
+pub(super) fn sentences(text: &str, hint: &str) -> String {
+    let ends = |sentence: &str| {
+        let sentence = sentence.trim();
+        let stop = if sentence.is_empty() || sentence.ends_with(['.', '!', '?', ':', '…']) { "" } else { "." };
+        format!("{sentence}{stop}")
+    };
+    let mut letters = hint.trim().chars();
+    let hint =
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str());
+    format!("{} {}", ends(text), ends(&hint)).trim().to_owned()
+}
+
 /// Writes a sequence for the terminal to stderr.
 pub(super) fn put_err(sequence: &str) {
     // Without a terminal there is nothing to ask.

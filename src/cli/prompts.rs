@@ -28,7 +28,7 @@ pub(super) async fn contexts(bootstrap: &Bootstrap, command: ContextCommand) -> 
         ContextCommand::Show(args) => show(&folders, kind, &args.name),
         ContextCommand::Edit(args) => edit(&folders, args).await,
         ContextCommand::Set(args) => set(&folders, args),
-        ContextCommand::Rename(args) => done(folders.rename_context(&args.name, &args.new)),
+        ContextCommand::Rename(args) => done(folders.rename_context(&args.name, &args.to)),
         ContextCommand::Delete(args) => {
             // Nothing is deleted if one of the names is wrong.
             if let Some(error) = args.names.iter().find_map(|name| folders.find(kind, name).err()) {

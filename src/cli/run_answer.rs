@@ -32,7 +32,7 @@ impl Face {
             if !retry {
                 return Ended::Mismatch(format!("the answer does not match --json-schema: {why}"));
             }
-            self.printer.progress(&format!("{why}; asking once more"));
+            self.printer.progress(&format!("{why}; asking again"));
             let text =
                 format!("That does not match the JSON Schema: {why}. Answer again with the corrected JSON alone.");
             self.prompt = UserText { piped: Some(0), ..text.into() };

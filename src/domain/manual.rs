@@ -24,8 +24,8 @@ macro_rules! topics {
 }
 
 topics! {
-    "access" "agents" "approvals" "context" "export" "gateway" "glossary" "keyboard" "keys" "linear" "models" "network" "plans"
-    "reading" "sandbox" "scripting" "security" "sessions" "settings" "ssh" "themes" "undo"
+    "access" "agents" "approvals" "context" "export" "gateway" "glossary" "keyboard" "keys" "linear" "models" "network" "patterns"
+    "plans" "reading" "sandbox" "scripting" "security" "sessions" "settings" "ssh" "themes" "undo"
 }
 
 impl Topic {

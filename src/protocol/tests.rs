@@ -21,6 +21,7 @@ use crate::domain::permission::Mode;
 use crate::domain::permission::{Authority, Decision, Sandbox};
 use crate::domain::plan::Progress;
 use crate::domain::plan::{PlanApproval, PlanStep, StepMark};
+use crate::domain::prompt_text::PromptKind;
 use crate::domain::property::Definition;
 use crate::domain::property_change::PropertyChange;
 use crate::domain::request::{AgentQuestion, Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, TrustWhat};
@@ -245,6 +246,10 @@ fn every_command_crosses_a_wire() {
         Command::Engine(EngineCommand::Import { path: "~/a.jsonl".into(), from: Some("/w".into()) }),
         Command::Engine(EngineCommand::Audit { session: session() }),
         Command::Session { id: session(), command: SessionCommand::Context },
+        Command::Session {
+            id: session(),
+            command: SessionCommand::UsePrompt { kind: PromptKind::Context, name: Some("writer".into()) },
+        },
         Command::Engine(EngineCommand::Define(Definition::View { name: "n".into(), expression: "e".into() })),
         Command::Session { id: session(), command: SessionCommand::Rules },
         Command::Session {

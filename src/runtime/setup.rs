@@ -17,6 +17,7 @@ use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use crate::{agent, permit, sandbox};
 use anyhow::Context;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,8 @@ pub struct StartRequest {
     pub mode: Option<Mode>,
     /// Name of a new session, where it has none yet in the workspace.
     pub alias: Option<String>,
+    /// Held until the new session with that name is on disk, so that no other run makes one of the same name.
+    pub name_lock: Option<Arc<File>>,
     /// Rules for this process alone.
     pub rules: Vec<Rule>,
     /// Working directory.
@@ -143,12 +146,8 @@ impl Bootstrap {
              changed by a command: ";
             problems.push(Problem::whole(&cwd, format!("{text}{}", finished.join("; ")), ""));
         }
-        if let Which::Named(name) = &wanted.which {
-            match store.named(name) {
-                Some(id) => wanted.which = Which::This(id),
-                None if looks_generated(name) => anyhow::bail!("no session {name} in {}", workspace.display()),
-                None => (wanted.alias, wanted.which) = (Some(name.clone()), Which::New),
-            }
+        if let Which::Named(name) = wanted.which.clone() {
+            find_named(&store, &paths, &name, &mut wanted)?;
         }
         let runner = std::env::current_exe().context("can't find lisle's own executable, needed to start commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
@@ -432,6 +431,35 @@ impl Bootstrap {
             data: self.paths.data.clone(),
         }
     }
+}
+
+/// Looks a session up by its name or id; a name that is not taken is for a new one.
+///
+/// # Errors
+/// An id of no session.
+fn find_named(store: &Store, paths: &Paths, name: &str, wanted: &mut StartRequest) -> anyhow::Result<()> {
+    let mut found = store.named(name);
+    if found.is_none() && looks_generated(name) {
+        anyhow::bail!("no session {name} in {}", store.workspace_name());
+    }
+    // The app makes its session with the first message, which may never come: it holds up nobody.
+    if found.is_none() && !wanted.last_workspace {
+        wanted.name_lock = lock_names(paths).map(Arc::new);
+        found = store.named(name);
+    }
+    match found {
+        Some(id) => (wanted.which, wanted.name_lock) = (Which::This(id), None),
+        None => (wanted.which, wanted.alias) = (Which::New, Some(name.to_owned())),
+    }
+    Ok(())
+}
+
+/// Waits for the lock of new names. Without it, as on a full disk, nothing is held up.
+fn lock_names(paths: &Paths) -> Option<File> {
+    std::fs::create_dir_all(&paths.state).ok()?;
+    let file = File::options().create(true).append(true).open(paths.state.join("names.lock")).ok()?;
+    file.lock().ok()?;
+    Some(file)
 }
 
 /// Configuration, sessions and named texts of this home for whoever only looks. Nothing is written.

@@ -66,7 +66,7 @@ async fn shown(
     let themes = themes(bootstrap, &mut problems);
     let ui = bootstrap.settings.ui.clone();
     let kept_theme = bootstrap.paths.state.join("theme");
-    let theme = if ui.theme == "auto" { recall(&kept_theme).unwrap_or(ui.theme) } else { ui.theme };
+    let theme = if ui.theme == "auto" { chosen_theme(bootstrap).unwrap_or(ui.theme) } else { ui.theme };
     let resume = resumed(bootstrap, engine)?;
     let lines = linear::wanted(linear, bootstrap.settings.ui.linear);
     let program = if lines { "linear" } else { "screen" };
@@ -181,8 +181,10 @@ fn offers(bootstrap: &Bootstrap) -> Option<Notice> {
     Some(Notice::new(Level::Info, text).hint(format!("/model to choose it, or start with --connection {first}")))
 }
 
-fn recall(file: &Path) -> Option<String> {
-    let name = std::fs::read_to_string(file).ok()?;
+/// Theme that was chosen in the app, which counts where config.toml names none.
+#[must_use]
+pub fn chosen_theme(bootstrap: &Bootstrap) -> Option<String> {
+    let name = std::fs::read_to_string(bootstrap.paths.state.join("theme")).ok()?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 

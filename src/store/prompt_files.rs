@@ -366,7 +366,8 @@ mod tests {
         bench.file("c/strategies/empty.json", "{}");
         bench.file("secret", "key");
         bench.file("w/contexts/x", "");
-        std::os::unix::fs::symlink(bench.dir.path().join("secret"), bench.dir.path().join("w/contexts/link")).unwrap();
+        std::os::unix::fs::symlink(bench.dir.path().join("secret"), bench.dir.path().join("w/contexts/outside"))
+            .unwrap();
         std::os::unix::fs::symlink(bench.dir.path().join("secret"), bench.dir.path().join("c/contexts/mine")).unwrap();
         for (kind, name, why) in [
             (PromptKind::Context, "writr", "no context \"writr\". Did you mean \"writer\"?"),
@@ -380,7 +381,7 @@ mod tests {
             (PromptKind::Context, "long", "can't read /c/contexts/long: it is larger than 256 KiB"),
             (PromptKind::Strategy, "broken", "can't read /c/strategies/broken.json: it is not JSON"),
             (PromptKind::Strategy, "empty", "can't read /c/strategies/empty.json: it has no text \"prompt\""),
-            (PromptKind::Context, "link", "no context \"link\""),
+            (PromptKind::Context, "outside", "no context \"outside\""),
         ] {
             assert_eq!(bench.error(kind, name), why);
         }

@@ -43,7 +43,7 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
-    fn start(&self, args: &[&str]) -> Child {
+    pub fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

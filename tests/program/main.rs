@@ -16,6 +16,7 @@ mod pty;
 mod screen;
 mod secrets;
 mod sessions;
+mod shell;
 mod slow_lines;
 #[path = "../support/mod.rs"]
 mod support;

@@ -179,6 +179,14 @@ fn sessions_have_names() {
     assert_eq!(place.said(&id), ["read README.md", "list", "list"]);
     let shown = out(&place.lisle(&["run", "--printsession", "my.notes"]));
     assert!(shown.contains("read README.md"), "{shown}");
+    // At the same time one of them makes it, and the others wait until it is there.
+    let race: Vec<_> =
+        (0..4).map(|_| place.start(&["run", "--connection", "demo", "--session", "raced", "list"])).collect();
+    let codes: Vec<_> = race.into_iter().map(|child| code(&child.wait_with_output().unwrap())).collect();
+    assert!(codes.contains(&Some(0)) && codes.iter().all(|code| matches!(code, Some(0 | 1 | 5))), "{codes:?}");
+    let raced = place.sessions().into_iter().filter(|one| one["alias"] == json!("raced")).count();
+    assert_eq!(raced, 1, "a name is of one session");
+    place.lisle(&["run", "-W", "raced"]);
     let branch = out(&place.lisle(&["sessions", "branch", &id]));
     let named: Vec<Value> = place.sessions().iter().map(|one| one["alias"].clone()).collect();
     assert_eq!(named.iter().filter(|name| **name == json!("my.notes")).count(), 1, "a branch has no name: {branch}");

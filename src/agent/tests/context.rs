@@ -3,6 +3,7 @@
 use super::*;
 use crate::domain::context::{ContextReport, ContextSort};
 use crate::domain::message::{Carried, Failure, InfoKind};
+use crate::domain::prompt_text::PromptKind;
 
 impl Engine {
     /// The next compaction's row: the notice, and the content carried over.
@@ -118,4 +119,35 @@ async fn a_context_that_is_full_is_compacted_and_asked_again_once() {
     engine.act(&id, SessionCommand::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
+}
+
+#[tokio::test]
+async fn a_context_is_chosen_kept_and_taken_out() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("config/contexts");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("writer"), "Be brief.\n").unwrap();
+    let mut engine = Engine::new(home.path());
+    let id = engine.talked("list").await;
+    let choose =
+        |name: Option<&str>| SessionCommand::UsePrompt { kind: PromptKind::Context, name: name.map(str::to_owned) };
+    engine.act(&id, choose(Some("writer"))).await;
+    engine.changed(|meta| meta.names.context.as_deref() == Some("writer")).await;
+    engine.notice("Context writer").await;
+    engine.act(&id, choose(Some("writr"))).await;
+    assert!(engine.notice("no context").await.text.contains("Did you mean \"writer\"?"));
+    let part = |report: &ContextReport| report.parts.iter().find(|part| part.sort == ContextSort::Preamble).cloned();
+    let found = part(&engine.context(&id).await).expect("it is part of the context");
+    assert_eq!((found.name.as_str(), found.count), ("context writer", 9));
+    // A branch, a cleared session and another process have it as it was.
+    std::fs::write(folder.join("writer"), "Changed.").unwrap();
+    engine.act(&id, SessionCommand::Clear).await;
+    assert_eq!(engine.opened().await.meta.names.context.as_deref(), Some("writer"));
+    engine.end().await;
+    let mut engine = Engine::new(home.path());
+    assert_eq!(engine.open(&id).await.meta.names.context.as_deref(), Some("writer"));
+    assert_eq!(part(&engine.context(&id).await).map(|part| part.count), Some(9));
+    engine.act(&id, choose(None)).await;
+    engine.changed(|meta| meta.names.context.is_none()).await;
+    assert_eq!(part(&engine.context(&id).await), None);
 }

@@ -1,6 +1,6 @@
 //! Arguments of `lisle labels`, `lisle statuses` and `lisle views`.
 
-use super::Json;
+use super::json::Json;
 use super::values::value_type;
 use crate::domain::property::ValueType;
 use clap::Subcommand;
@@ -9,8 +9,10 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub enum LabelsCommand {
     /// List labels as a tree.
+    #[command(after_help = "Example: lisle labels list --json")]
     List(Json),
     /// Add one and print its id.
+    #[command(after_help = "Example: lisle labels add Priority --value number")]
     Add {
         /// Name; the id is derived from it.
         name: String,
@@ -27,8 +29,10 @@ pub enum LabelsCommand {
 #[derive(Debug, Subcommand)]
 pub enum StatusesCommand {
     /// List statuses in order.
+    #[command(after_help = "Example: lisle statuses list --json")]
     List(Json),
     /// Add one at the end and print its id.
+    #[command(after_help = "Example: lisle statuses add Shipped --closed")]
     Add {
         /// Name; the id is derived from it.
         name: String,
@@ -42,10 +46,12 @@ pub enum StatusesCommand {
 #[derive(Debug, Subcommand)]
 pub enum ViewsCommand {
     /// List views.
+    #[command(after_help = "Example: lisle views list --json")]
     List(Json),
     /// Add or replace one and print its id.
     ///
     /// A condition compares fields with ==, !=, <, <=, >, >= or in ("a", "b"), combined with and, or, not.
+    #[command(after_help = "Example: lisle views add Stale 'hasUnread and daysSince(lastUsedAt) > 7'")]
     Add {
         /// Name; the id is derived from it.
         name: String,

@@ -49,24 +49,34 @@ pub enum GatewayCommand {
     /// Show the gateway of this home: its process, clients, workspaces, and what runs in it.
     ///
     /// Exit status: 0 it runs, 1 none runs or it cannot be reached.
+    #[command(after_help = "Example: lisle gateway status --json")]
     Status(Printed),
     /// Save all sessions and end the gateway. Turns that run are stopped; Enter continues them later.
+    #[command(after_help = "Example: lisle gateway stop")]
     Stop,
     /// Call a method, and print its result as JSON.
+    #[command(after_help = "Example: lisle gateway call gateway.status")]
     Call(CallArgs),
     /// List the clients, also those that lost their line lately.
+    #[command(after_help = "Example: lisle gateway clients --json")]
     Clients(Printed),
     /// Cut a client off.
+    #[command(after_help = "Example: lisle gateway detach c3")]
     Detach(DetachArgs),
     /// End the gateway and start the lisle that is installed now.
+    #[command(after_help = "Example: lisle gateway restart --when-idle")]
     Restart(RestartArgs),
     /// Print the owner's token for clients over the network, or manage tokens.
+    #[command(after_help = "Example: lisle gateway token --name phone --scopes read,approve")]
     Token(TokenArgs),
     /// Print an address that lets one browser read sessions, once.
+    #[command(after_help = "Example: lisle gateway link")]
     Link,
     /// Share a conversation as it is now, as a page that everybody with its address can read.
+    #[command(after_help = "Example: lisle gateway share 260902-swift-river --expires 7d")]
     Share(ShareArgs),
     /// Lead a client on stdin and stdout to the gateway, which is started if none runs: the far end of lisle ssh.
+    #[command(after_help = "Example: ssh build-server lisle gateway stdio")]
     Stdio,
 }
 
@@ -112,16 +122,16 @@ pub struct TokenArgs {
 #[derive(Debug, ClapArgs)]
 pub struct ShareArgs {
     /// Session to share.
-    #[arg(value_name = "SESSION", value_parser = session_id, required_unless_present_any = ["list", "revoke"])]
+    #[arg(id = "shared", value_name = "SESSION", value_parser = session_id, required_unless_present_any = ["list", "revoke"])]
     pub session: Option<SessionId>,
     /// Time after which the page can no longer be read, such as 7d.
-    #[arg(long, value_name = "TIME", value_parser = span, requires = "session")]
+    #[arg(long, value_name = "TIME", value_parser = span, requires = "shared")]
     pub expires: Option<Duration>,
     /// List shared pages.
-    #[arg(long, conflicts_with_all = ["session", "revoke"])]
+    #[arg(long, conflicts_with_all = ["shared", "revoke"])]
     pub list: bool,
     /// Remove the page of this id.
-    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    #[arg(long, value_name = "ID", conflicts_with = "shared")]
     pub revoke: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 mod complete;
 mod definitions;
 mod gateway;
+mod json;
 mod prompts;
 mod run;
 mod sessions;
@@ -19,6 +20,7 @@ use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
 pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, ShareArgs, SshArgs, TokenArgs};
+pub use json::Json;
 pub use prompts::{
     ContextCommand, EditContext, PatternCommand, PatternRun, RenameContext, SetContext, StrategyCommand,
 };
@@ -209,11 +211,13 @@ pub enum CliCommand {
     Sessions(SessionsCommand),
     /// Print a session's audit log: every tool call with its mode, who allowed or denied it, and
     /// its sandbox.
+    #[command(after_help = "Example: lisle audit 260902-swift-river --refused")]
     Audit(Audit),
     /// Print tokens and cost by day, model or session, across all workspaces.
     ///
     /// `+3?` means three requests with unknown price. Exit status: 0 done, 1
     /// failed, 2 wrong arguments.
+    #[command(after_help = "Example: lisle usage --by model --since 7d")]
     Usage(UsageArgs),
     /// Check permissions of commands.
     #[command(subcommand)]
@@ -221,6 +225,7 @@ pub enum CliCommand {
     /// Run the gateway of this home: turns that go on without a screen, and clients that come and go.
     ///
     /// The app joins it by itself. SIGTERM saves and ends.
+    #[command(after_help = "Example: lisle serve --background --idle-exit 2h")]
     Serve(ServeArgs),
     /// The gateway of this home: its state, its clients, its end.
     #[command(subcommand)]
@@ -228,6 +233,7 @@ pub enum CliCommand {
     /// Open the app with the sessions of another machine, through ssh.
     ///
     /// Nothing listens there: ssh runs "lisle gateway stdio". --workspace names a workspace there.
+    #[command(after_help = "Example: lisle ssh build-server --cwd project")]
     Ssh(SshArgs),
     /// Print a help topic, or the list of topics.
     #[command(after_help = "Example: lisle help scripting")]
@@ -253,8 +259,10 @@ pub enum CliCommand {
     /// Check this machine's setup and how to fix what is missing.
     ///
     /// No network requests; keys are never printed. Exit status: 0 OK, 1 broken.
+    #[command(after_help = "Example: lisle doctor --json")]
     Doctor(Doctor),
     /// Reset terminal modes left on by a killed lisle.
+    #[command(after_help = "Example: lisle reset-terminal")]
     ResetTerminal,
     /// API keys of connections.
     ///
@@ -286,10 +294,13 @@ pub enum AuthCommand {
     /// Store a connection's key, read from piped stdin or a hidden prompt.
     ///
     /// The connection is defined in config.toml, or is anthropic, openai, gemini or openrouter.
+    #[command(after_help = "Example: lisle auth add anthropic < key.txt")]
     Add(AuthName),
     /// List connections with their servers and key sources.
+    #[command(after_help = "Example: lisle auth list --json")]
     List(Json),
     /// Remove a connection's stored key. Environment variables are unchanged.
+    #[command(after_help = "Example: lisle auth remove anthropic")]
     Remove(AuthName),
 }
 
@@ -311,6 +322,7 @@ pub enum PermissionsCommand {
     ///
     /// Exit status: 0 allow, 10 ask, 11 deny, 1 unreadable file, 2 wrong
     /// arguments. With --file, the strictest of all lines.
+    #[command(after_help = "Example: lisle permissions check --mode ask -- 'git push'")]
     Check(Check),
 }
 
@@ -338,14 +350,6 @@ pub enum AssumedSandbox {
     Enforced,
     /// No sandbox.
     None,
-}
-
-/// A command that only lists.
-#[derive(Debug, ClapArgs)]
-pub struct Json {
-    /// Print a JSON array.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `lisle audit`.
@@ -394,11 +398,14 @@ pub enum DoctorCommand {
     /// Show what the terminal sends for each key and how lisle handles it.
     ///
     /// Ctrl+C twice or q twice to quit.
+    #[command(after_help = "Example: lisle doctor keys")]
     Keys,
     /// Show this machine's sandbox: each protection, gaps, and fixes.
+    #[command(after_help = "Example: lisle doctor sandbox")]
     Sandbox,
     /// Print an AppArmor profile that allows user namespaces for lisle.
     ///
     /// Save it as /etc/apparmor.d/lisle and load it with `apparmor_parser -r /etc/apparmor.d/lisle`.
+    #[command(after_help = "Example: lisle doctor apparmor > /etc/apparmor.d/lisle")]
     Apparmor,
 }

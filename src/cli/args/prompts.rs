@@ -1,7 +1,10 @@
 //! Arguments of `lisle context`, `lisle pattern` and `lisle strategy`.
 
+use super::complete;
+use super::json::Json;
+use super::run::RunArgs;
 use super::values::prompt_name;
-use super::{Json, RunArgs, complete};
+
 use clap::{Args as ClapArgs, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 
@@ -120,7 +123,7 @@ pub struct RenameContext {
     pub name: String,
     /// New name.
     #[arg(value_name = "NEW", value_parser = prompt_name)]
-    pub new: String,
+    pub to: String,
 }
 
 /// `lisle pattern run`.

@@ -1,7 +1,8 @@
 //! Arguments of `lisle sessions`.
 
+use super::complete;
+use super::json::Json;
 use super::values::{format, message_id, session_id, trash_id};
-use super::{Json, complete};
 use crate::domain::export::Format;
 use crate::domain::trash::TrashId;
 use crate::domain::{MessageId, SessionId};
@@ -13,18 +14,22 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 pub enum SessionsCommand {
     /// List sessions, latest first.
+    #[command(after_help = "Example: lisle sessions list --flagged --label bug --json")]
     List(ListArgs),
     /// Print a session.
+    #[command(after_help = "Example: lisle sessions show 260902-swift-river --json")]
     Show(ShowArgs),
     /// Export a session as Markdown, HTML, JSON or plain text.
     ///
     /// Keys and passwords are masked. Without --out, prints to stdout; existing files are kept and
     /// the new one is numbered.
+    #[command(after_help = "Example: lisle sessions export 260902-swift-river -o talk.html")]
     Export(Export),
     /// Import a session from another program and print its id.
     ///
     /// Accepts a folder or session.jsonl of lisle or Craft Agents, a Claude Code transcript (~/.claude/projects/*/*.jsonl), or a
     /// Codex rollout (~/.codex/sessions/**/*.jsonl). The source is unchanged; omissions are reported.
+    #[command(after_help = "Example: lisle sessions import ~/.claude/projects/x/y.jsonl")]
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
@@ -33,32 +38,41 @@ pub enum SessionsCommand {
     /// label: tool: file: in:title|user|assistant|tool after: before: with 2026-11-01, yesterday, 7d, 3m.
     ///
     /// Exit status: 0 found, 1 no matches, 2 invalid query.
+    #[command(after_help = "Example: lisle sessions search 'parser \"off by one\" after:7d'")]
     Search(SearchArgs),
     /// Change title, status, labels and other properties.
     ///
     /// Also sets --mode and --cwd if given. Accepts several sessions.
+    #[command(after_help = "Example: lisle sessions set 260902-swift-river --status done --unlabel bug")]
     Set(Set),
     /// Branch: create a session with another's history and print its id.
     ///
     /// The other session is unchanged.
+    #[command(after_help = "Example: lisle sessions branch 260902-swift-river --title \"Another way\"")]
     Branch(Branch),
     /// Archive sessions: hide them from the list.
+    #[command(after_help = "Example: lisle sessions archive 260902-swift-river")]
     Archive(Several),
     /// Unarchive sessions.
+    #[command(after_help = "Example: lisle sessions unarchive 260902-swift-river")]
     Unarchive(Several),
     /// Move sessions to the trash and print their names there.
     ///
     /// `lisle sessions restore` restores them within 30 days.
+    #[command(after_help = "Example: lisle sessions delete 260902-swift-river --yes")]
     Delete(Delete),
     /// List the trash, latest first.
+    #[command(after_help = "Example: lisle sessions trash --json")]
     Trash(Json),
     /// Restore sessions from the trash and print their ids.
     ///
     /// A session gets a new id if its own is taken.
+    #[command(after_help = "Example: lisle sessions restore 260902-swift-river")]
     Restore(Restore),
     /// Check the files of sessions.
     ///
     /// Exit status: 0 no problems, 1 problems or unreadable files.
+    #[command(after_help = "Example: lisle sessions verify --repair")]
     Verify(Verify),
 }
 

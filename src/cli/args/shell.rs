@@ -1,7 +1,7 @@
 //! Arguments of the commands around the program itself: completions, man pages, schemas, configuration, themes and keys.
 
-use super::Json;
 use super::complete;
+use super::json::Json;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 use std::path::PathBuf;

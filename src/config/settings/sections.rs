@@ -71,11 +71,7 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
     if let Some((workspace, _)) = section.text("workspace") {
         out.workspace = Some(PathBuf::from(workspace));
     }
-    if let Some(section) = section.table("fabric") {
-        out.fabric_home = section.text("home").map(|(folder, _)| PathBuf::from(folder));
-        section.finish();
-    }
-    gateways(section, out);
+    other_programs(section, out);
     if let Some(connections) = section.table("connections") {
         for (name, section) in connections.tables() {
             let Some(connection) = connection(&section) else { continue };
@@ -89,8 +85,12 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
     section.finish();
 }
 
-/// The gateway of this machine, and other machines that have one.
-fn gateways(section: &Section<'_>, out: &mut Settings) {
+/// The gateway of this machine, other machines that have one, and the folder of Fabric.
+fn other_programs(section: &Section<'_>, out: &mut Settings) {
+    if let Some(section) = section.table("fabric") {
+        out.fabric_home = section.text("home").map(|(folder, _)| PathBuf::from(folder));
+        section.finish();
+    }
     if let Some(section) = section.table("gateway") {
         section.choice("start", GatewayStart::CHOICES, &mut out.gateway_start);
         section.finish();

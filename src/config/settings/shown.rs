@@ -236,6 +236,14 @@ const ROWS: &[Row] = {
             NextStart,
         ),
         (
+            "fabric.home",
+            Files,
+            "Folder of Fabric, whose patterns, strategies and contexts are read.",
+            |s| s.fabric_home.as_ref().map_or_else(|| "~/.config/fabric".to_owned(), |home| home.display().to_string()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
             "store.fsync",
             Files,
             "How often writes are synced to disk.",

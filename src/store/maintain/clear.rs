@@ -30,9 +30,14 @@ const GONE: [&str; 8] = [
 /// Files that belong to the messages, beside the directories that they refer to.
 const BODY: [&str; 5] = [layout::SESSION, layout::HEADER, layout::LIVE, layout::SALVAGE, layout::OURS];
 
+/// The engine's own data without what belongs to the messages: context and strategy are settings.
+fn kept_own(own: &Value) -> Value {
+    own.get("preamble").map_or(Value::Null, |preamble| serde_json::json!({"preamble": preamble}))
+}
+
 impl Journal {
     /// Takes all messages out of the session; no turn may run. They go to the trash with the files that belong to them.
-    /// Title, status and settings stay; usage is zero, the engine's own data of the session is empty, and the other
+    /// Title, status and settings stay; usage is zero, of the engine's own data context and strategy stay, and the other
     /// program's provider session is forgotten.
     ///
     /// # Errors
@@ -71,7 +76,7 @@ impl Journal {
             after: header::hash(line.as_bytes()),
             length: slot as u64,
             header: fields.clone(),
-            own: Value::Null,
+            own: kept_own(self.header.own()),
             // Counts for as long as the file has its old first line: a death between the two takes nothing.
             old: Some(Box::new(before)),
         };
@@ -105,7 +110,7 @@ impl Journal {
         after.old = None;
         // Otherwise it comes with the next change of the header; until then the old one says the same.
         let due = whole_file::replace(&*io, &second, after.render().as_bytes(), sync).is_err();
-        self.header.cleared(meta, counted, due);
+        self.header.cleared(meta, kept_own(self.header.own()), counted, due);
         self.forget_rows();
         if let Err(error) = self.remove_body(&*io) {
             tracing::warn!(%error, "files of a cleared session stay beside it");

@@ -164,10 +164,10 @@ impl HeaderState {
     }
 
     /// The messages are gone: these properties and counts are what is left. `due`: the header does not say so yet.
-    pub(in crate::store) fn cleared(&mut self, meta: SessionMeta, counted: Counted, due: bool) {
+    pub(in crate::store) fn cleared(&mut self, meta: SessionMeta, own: Value, counted: Counted, due: bool) {
         self.base = meta.clone();
         self.meta = meta;
-        self.own = Value::Null;
+        self.own = own;
         self.counted = counted;
         self.due = due;
     }

@@ -6,6 +6,7 @@ use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::{Help, HelpPage, Overlay};
 use crate::app::state::{Focus, Quit};
 use crate::domain::manual::TOPICS;
+use crate::domain::prompt_text::PromptKind;
 use crate::domain::session::Worktree;
 use crate::protocol::{Command, EngineCommand, EngineEvent, NewSession, QueueEdit, SessionCommand, SessionEvent};
 
@@ -390,6 +391,25 @@ fn slash_commands_run_complete_and_name_the_nearest() {
     assert_eq!(screen.acts(), vec![SessionCommand::send("/etc/hosts is odd")]);
     screen.type_text("/thinking hihg").keys("enter");
     assert_eq!((screen.text().as_str(), screen.acts()), ("/thinking hihg", vec![]));
+}
+
+#[test]
+fn a_context_is_used_by_its_name() {
+    let choose =
+        |name: Option<&str>| SessionCommand::UsePrompt { kind: PromptKind::Context, name: name.map(str::to_owned) };
+    for (typed, acts) in [
+        ("/context use writer", vec![choose(Some("writer"))]),
+        ("/context use none", vec![choose(None)]),
+        ("/context none", vec![choose(None)]),
+        ("/context list", vec![SessionCommand::Context]),
+        ("/context use", vec![]),
+        ("/context use a b", vec![]),
+        ("/context writer", vec![]),
+    ] {
+        let mut screen = Screen::new();
+        screen.type_text(typed).keys("esc enter");
+        assert_eq!(screen.acts(), acts, "{typed}");
+    }
 }
 
 #[test]

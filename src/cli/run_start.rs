@@ -1,0 +1,91 @@
+//! Start of `lisle run`: what the user wrote, the session that it is for, and the connections that can answer.
+
+use super::exit::Exit;
+use super::headless::Ended;
+use super::output::complain;
+use super::prompt;
+use super::run_input::RunInput;
+use crate::domain::message::UserText;
+use crate::domain::{ConnectionName, SessionId, SessionMeta};
+use crate::runtime::setup::{Bootstrap, Which};
+use tokio::time::Instant;
+
+/// The session to continue; `None` for a new one.
+///
+/// # Errors
+/// The exit, once the reason was told.
+pub(super) fn session_of(bootstrap: &Bootstrap) -> Result<Option<SessionId>, Exit> {
+    let session = match bootstrap.wanted.which.clone() {
+        Which::This(id) => Some(id),
+        Which::Latest => bootstrap.latest(),
+        // A name was looked up already.
+        Which::New | Which::Named(_) => return Ok(None),
+    };
+    if session.is_none() {
+        complain("lisle: no session to continue");
+        return Err(Exit::Usage);
+    }
+    Ok(session)
+}
+
+/// The words of the message, and what is piped in.
+///
+/// # Errors
+/// The exit, once the reason was told.
+pub(super) async fn typed(words: &[String], input: &RunInput, deadline: Option<Instant>) -> Result<UserText, Exit> {
+    let (words, enough) = (words.to_vec(), input.is_enough());
+    let reading = tokio::task::spawn_blocking(move || prompt::read(&words, enough));
+    let read = match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline, reading).await.ok(),
+        None => Some(reading.await),
+    };
+    match read {
+        Some(Ok(Ok(prompt))) if prompt.text.trim().is_empty() && !enough => {
+            complain("lisle: empty message. Pass one as an argument or pipe it in.");
+            Err(Exit::Usage)
+        }
+        Some(Ok(Ok(prompt))) => Ok(prompt),
+        Some(Ok(Err(error))) => {
+            complain(&format!("lisle: can't read stdin: {error}."));
+            Err(Exit::Failed)
+        }
+        Some(Err(_)) => Err(Exit::Failed),
+        None => {
+            complain("lisle: nothing sent: stdin was still open at the --timeout.");
+            Err(Exit::Failed)
+        }
+    }
+}
+
+/// The connections of this home.
+pub(super) struct Here {
+    pub(super) names: Vec<ConnectionName>,
+    /// The default one can be used, or why not.
+    pub(super) usable: Result<(), String>,
+}
+
+impl Here {
+    /// Reason why a session cannot be continued with its connection, or with the requested one.
+    pub(super) fn refuses(&self, meta: &SessionMeta, asked: Option<&ConnectionName>) -> Option<Ended> {
+        let session = &meta.id;
+        match (&meta.connection, asked) {
+            // What names no connection asks the default one.
+            (None, None) => self.usable.clone().err().map(Ended::NoConnection),
+            (Some(its), Some(asked)) if meta.connection_locked && asked != its && self.names.contains(its) => {
+                Some(Ended::Usage(format!(
+                    "{session} uses connection {its}, which can't change to {asked} after the first message. Leave \
+                     out --connection, or start a new session."
+                )))
+            }
+            (Some(its), None) if meta.unmapped => {
+                let names: Vec<&str> = self.names.iter().map(ConnectionName::as_str).collect();
+                Some(Ended::NoConnection(format!(
+                    "{session} uses connection {its}, which is not configured here. Available: {}. Switch this \
+                     session with \"lisle run --session {session} --connection NAME …\".",
+                    names.join(", ")
+                )))
+            }
+            _ => None,
+        }
+    }
+}
