@@ -5,11 +5,11 @@ use super::*;
 use crate::domain::message::{Body, InfoKind};
 use crate::domain::session::TitleFrom;
 
-fn fixture(name: &str) -> PathBuf {
+pub(super) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import").join(name)
 }
 
-fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, Vec<String>) {
+pub(super) fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, Vec<String>) {
     let root = folder();
     let store = quick(root.path());
     let before = std::fs::read(fixture(name)).unwrap();
@@ -89,13 +89,13 @@ const FILES: [&str; 2] = [
 ];
 
 /// The rows that an imported session has, with what it is.
-fn rows_of(name: &str) -> (tempfile::TempDir, Imported, Vec<Message>) {
+pub(super) fn rows_of(name: &str) -> (tempfile::TempDir, Imported, Vec<Message>) {
     let (root, imported, _) = imported(name, Mode::Ask);
     let rows = quick(root.path()).read(&imported.meta.id, 500).unwrap().rows;
     (root, imported, rows)
 }
 
-fn asked(rows: &[Message]) -> Vec<&str> {
+pub(super) fn asked(rows: &[Message]) -> Vec<&str> {
     let said = rows.iter().filter_map(|row| match &row.body {
         Body::User(said) => Some(said.text.as_str()),
         _ => None,
@@ -103,13 +103,13 @@ fn asked(rows: &[Message]) -> Vec<&str> {
     said.collect()
 }
 
-fn call_of<'r>(rows: &'r [Message], subject: &str) -> &'r ToolCall {
+pub(super) fn call_of<'r>(rows: &'r [Message], subject: &str) -> &'r ToolCall {
     let calls: Vec<&ToolCall> = rows.iter().filter_map(Message::tool).filter(|call| call.subject == subject).collect();
     assert_eq!(calls.len(), 1, "{subject}");
     calls[0]
 }
 
-fn infos(rows: &[Message], wanted: InfoKind) -> usize {
+pub(super) fn infos(rows: &[Message], wanted: InfoKind) -> usize {
     rows.iter().filter(|row| matches!(&row.body, Body::Info(info) if info.kind == wanted)).count()
 }
 

@@ -6,6 +6,7 @@ mod craft;
 mod deaths;
 mod export;
 mod follow;
+mod histories;
 mod import;
 mod interop;
 mod large;

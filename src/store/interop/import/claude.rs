@@ -5,16 +5,18 @@
 //! The rows of one answer stand side by side on it, and so do the results of calls that ran at once.
 
 use super::parsed::{
-    Answered, ImportFacts, ImportedLine, answered_text, call, counts, is_true, made, text_of, time, typed, word,
+    Answered, ImportFacts, ImportedLine, answered_text, call, compacted, counts, is_true, made, said, text_of, thought,
+    time, typed, word,
 };
+use super::transcript::{LinePosition, Transcript};
 use crate::domain::At;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
-use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Message, Thinking, UserText};
-use crate::domain::notice::Level;
+use crate::domain::message::{Body, Carried, Message, UserText};
 use crate::domain::session::TitleFrom;
 use crate::domain::usage::{RequestUsage, Usage};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 /// Records that say nothing of the conversation.
 const PASSED: [&str; 11] = [
@@ -68,12 +70,12 @@ enum ClaudeParent {
 /// A transcript while it is read.
 #[derive(Clone, Default)]
 pub(super) struct ClaudeTranscript {
-    pub(super) facts: ImportFacts,
+    facts: ImportFacts,
     nodes: Vec<ClaudeNode>,
     /// Rows of the conversation.
     kept: HashSet<String>,
     /// Prompts that were rewound.
-    pub(super) rewound: usize,
+    rewound: usize,
     /// The titles that were found, the one that counts most first.
     titles: [Option<String>; 3],
     /// The answer that was counted last, and what it used.
@@ -86,9 +88,8 @@ pub(super) struct ClaudeTranscript {
     answers: Option<String>,
 }
 
-impl ClaudeTranscript {
-    /// Takes notice of a line, before any is read.
-    pub(super) fn first(&mut self, value: &Value) {
+impl Transcript for ClaudeTranscript {
+    fn first(&mut self, value: &Value, _: LinePosition<'_>) {
         self.facts.see(time(value), word(value, "cwd"));
         if self.facts.id.is_none() {
             self.facts.id = Some(word(value, "sessionId").to_owned()).filter(|id| !id.is_empty());
@@ -138,7 +139,7 @@ impl ClaudeTranscript {
     }
 
     /// Finds the conversation among the rows.
-    pub(super) fn ready(&mut self) {
+    fn ready(&mut self, _: &Path) {
         let places: HashMap<&str, usize> =
             self.nodes.iter().enumerate().map(|(at, node)| (node.uuid.as_str(), at)).collect();
         let mut kept: HashSet<&str> = HashSet::new();
@@ -183,8 +184,7 @@ impl ClaudeTranscript {
         }
     }
 
-    /// Meaning of a line.
-    pub(super) fn read(&mut self, value: &Value) -> Vec<ImportedLine> {
+    fn read(&mut self, value: &Value, _: LinePosition<'_>) -> Vec<ImportedLine> {
         if is_true(value, "isSidechain") {
             return vec![ImportedLine::Left("subagent records")];
         }
@@ -199,13 +199,8 @@ impl ClaudeTranscript {
         match kind {
             "user" if is_true(value, "isCompactSummary") => {
                 let keeps = self.keeps.take().map(|uuid| super::parsed::row_id("cc", &uuid, 0));
-                let info = Info {
-                    text: "Older messages were summarized here.".to_owned(),
-                    level: Level::Info,
-                    kind: InfoKind::Compacted,
-                    carried: Some(Box::new(Carried { text: text_of(content), keeps, ..Carried::default() })),
-                };
-                vec![ImportedLine::Rows(vec![made(at, Body::Info(info))])]
+                let carried = Carried { text: text_of(content), keeps, ..Carried::default() };
+                vec![ImportedLine::Rows(vec![compacted(at, carried)])]
             }
             "user" if is_true(value, "isMeta") => vec![ImportedLine::Nothing],
             "user" => self.user(at, uuid, content, value.get("toolUseResult")),
@@ -235,6 +230,27 @@ impl ClaudeTranscript {
         }
     }
 
+    fn facts(&self) -> &ImportFacts {
+        &self.facts
+    }
+
+    fn rewound(&self) -> usize {
+        self.rewound
+    }
+
+    fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
+        match word(value, "uuid") {
+            "" => line.number.to_string(),
+            uuid => uuid.to_owned(),
+        }
+    }
+
+    fn again(&self) -> Box<dyn Transcript> {
+        Box::new(self.clone())
+    }
+}
+
+impl ClaudeTranscript {
     /// Adds what an answer used, once however many rows it has.
     fn count(&mut self, message: &Value) {
         let model = word(message, "model");
@@ -379,10 +395,7 @@ fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> V
         let body = match (block, word(block, "type")) {
             (Value::String(text), _) => said(text),
             (_, "text") => said(word(block, "text")),
-            (_, "thinking") => {
-                let text = word(block, "thinking").to_owned();
-                Body::Thinking(Thinking { text, ..Thinking::default() })
-            }
+            (_, "thinking") => thought(word(block, "thinking")),
             (_, "tool_use") => {
                 call(word(block, "id"), word(block, "name"), block.get("input").cloned().unwrap_or_default())
             }
@@ -399,8 +412,4 @@ fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> V
     }
     out.insert(0, ImportedLine::Rows(rows));
     out
-}
-
-fn said(text: &str) -> Body {
-    Body::Assistant(AssistantText { text: text.to_owned(), ..AssistantText::default() })
 }

@@ -3,13 +3,13 @@
 //! A rewind begins a new file that names the rows of the old one which come first; older versions told of it in the file.
 
 use super::parsed::{
-    Answered, ConversationFile, ImportFacts, ImportedLine, answered_text, call, counts, made, text_of, time, typed,
-    word,
+    Answered, ConversationFile, ImportFacts, ImportedLine, RecordForm, answered_text, call, compacted, made, text_of,
+    time, typed, unified, word,
 };
+use super::transcript::{LinePosition, Transcript};
 use crate::domain::At;
-use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
-use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Thinking, UserText};
-use crate::domain::notice::Level;
+use crate::domain::diff::FileDiff;
+use crate::domain::message::{AssistantText, Body, Carried, Thinking, UserText};
 use crate::domain::session::TitleFrom;
 use crate::domain::usage::Usage;
 use serde_json::{Value, json};
@@ -115,7 +115,11 @@ fn segment(path: &Path) -> String {
 /// The files that make up the conversation of a rollout, in order; where it was rewound since, those of its newest end.
 pub(super) fn parts(path: &Path) -> Vec<ConversationFile> {
     let all = rollouts(path);
-    let part = |path: &Path, before| ConversationFile { path: path.to_owned(), before, segment: segment(path) };
+    let part = |path: &Path, before| ConversationFile {
+        before,
+        segment: segment(path),
+        ..ConversationFile::new(path, RecordForm::Lines)
+    };
     let whole = || vec![part(path, None)];
     let Some(own) = all.iter().position(|(one, _)| one == path) else { return whole() };
     let thread = &all[own].1.thread;
@@ -146,7 +150,7 @@ pub(super) fn title(path: &Path, thread: &str) -> Option<String> {
 /// A rollout while it is read.
 #[derive(Clone, Default)]
 pub(super) struct CodexRollout {
-    pub(super) facts: ImportFacts,
+    facts: ImportFacts,
     /// Position of each message of the user.
     asked: Vec<u64>,
     /// The last answer, and where it stands.
@@ -159,9 +163,9 @@ pub(super) struct CodexRollout {
     answers: Option<String>,
 }
 
-impl CodexRollout {
-    /// Takes notice of a line, before any is read.
-    pub(super) fn first(&mut self, value: &Value, number: u64) {
+impl Transcript for CodexRollout {
+    fn first(&mut self, value: &Value, line: LinePosition<'_>) {
+        let number = line.number;
         let payload = value.get("payload").unwrap_or(&Value::Null);
         self.facts.see(time(value), word(payload, "cwd"));
         match word(value, "type") {
@@ -201,6 +205,55 @@ impl CodexRollout {
         }
     }
 
+    fn rewound(&self) -> usize {
+        self.rewound.len()
+    }
+
+    fn ready(&mut self, path: &Path) {
+        if let Some(title) = self.facts.id.as_deref().and_then(|thread| title(path, thread)) {
+            (self.facts.title, self.facts.title_from) = (Some(title), TitleFrom::User);
+        }
+    }
+
+    fn read(&mut self, value: &Value, line: LinePosition<'_>) -> Vec<ImportedLine> {
+        let number = line.number;
+        let gone = self.rewound.iter().any(|(from, to)| (*from..*to).contains(&number));
+        if gone || self.dropped.contains(&number) {
+            return vec![ImportedLine::Nothing];
+        }
+        let at = time(value);
+        let payload = value.get("payload").unwrap_or(&Value::Null);
+        match word(value, "type") {
+            "response_item" => self.signed(self.item(at, payload, number)),
+            "event_msg" => vec![event(at, payload)],
+            "turn_context" => {
+                self.answers = Some(word(payload, "model").to_owned()).filter(|model| !model.is_empty());
+                vec![ImportedLine::Nothing]
+            }
+            "session_meta" | "world_state" | "token_usage_record" => vec![ImportedLine::Nothing],
+            "compacted" => {
+                vec![ImportedLine::Rows(vec![compacted(at, carried(payload))])]
+            }
+            older if ITEMS.contains(&older) => self.signed(self.item(at, value, number)),
+            "" if is(value) || value.get("record_type").is_some() => vec![ImportedLine::Nothing],
+            _ => vec![ImportedLine::Left("records of unknown kinds")],
+        }
+    }
+
+    fn facts(&self) -> &ImportFacts {
+        &self.facts
+    }
+
+    fn row(&self, _: &Value, line: LinePosition<'_>) -> String {
+        if line.segment.is_empty() { line.number.to_string() } else { format!("{}-{}", line.segment, line.number) }
+    }
+
+    fn again(&self) -> Box<dyn Transcript> {
+        Box::new(self.clone())
+    }
+}
+
+impl CodexRollout {
     fn noticed(&mut self, item: &Value, number: u64) {
         if word(item, "type") != "message" {
             return;
@@ -228,49 +281,6 @@ impl CodexRollout {
             context_window: info.get("model_context_window").and_then(Value::as_u64),
             ..Usage::default()
         };
-    }
-
-    /// Turns that were taken back.
-    pub(super) fn rewound(&self) -> usize {
-        self.rewound.len()
-    }
-
-    /// Gives the thread its title.
-    pub(super) fn ready(&mut self, path: &Path) {
-        if let Some(title) = self.facts.id.as_deref().and_then(|thread| title(path, thread)) {
-            (self.facts.title, self.facts.title_from) = (Some(title), TitleFrom::User);
-        }
-    }
-
-    /// Meaning of a line.
-    pub(super) fn read(&mut self, value: &Value, number: u64) -> Vec<ImportedLine> {
-        let gone = self.rewound.iter().any(|(from, to)| (*from..*to).contains(&number));
-        if gone || self.dropped.contains(&number) {
-            return vec![ImportedLine::Nothing];
-        }
-        let at = time(value);
-        let payload = value.get("payload").unwrap_or(&Value::Null);
-        match word(value, "type") {
-            "response_item" => self.signed(self.item(at, payload, number)),
-            "event_msg" => vec![event(at, payload)],
-            "turn_context" => {
-                self.answers = Some(word(payload, "model").to_owned()).filter(|model| !model.is_empty());
-                vec![ImportedLine::Nothing]
-            }
-            "session_meta" | "world_state" | "token_usage_record" => vec![ImportedLine::Nothing],
-            "compacted" => {
-                let info = Info {
-                    text: "Older messages were summarized here.".to_owned(),
-                    level: Level::Info,
-                    kind: InfoKind::Compacted,
-                    carried: Some(Box::new(carried(payload))),
-                };
-                vec![ImportedLine::Rows(vec![made(at, Body::Info(info))])]
-            }
-            older if ITEMS.contains(&older) => self.signed(self.item(at, value, number)),
-            "" if is(value) || value.get("record_type").is_some() => vec![ImportedLine::Nothing],
-            _ => vec![ImportedLine::Left("records of unknown kinds")],
-        }
     }
 
     /// Rows of the model with its name.
@@ -380,27 +390,10 @@ fn diff(path: &str, change: &Value) -> FileDiff {
         }
         _ => {}
     }
-    let mut out = FileDiff { path: path.to_owned(), ..FileDiff::default() };
+    let mut out = unified(path, word(change, "unified_diff"));
     if let Some(to) = change.get("move_path").and_then(Value::as_str) {
         out.moved_from = Some(std::mem::replace(&mut out.path, to.to_owned()));
     }
-    for line in word(change, "unified_diff").lines() {
-        if let Some(place) = line.strip_prefix("@@ -") {
-            let start = |text: Option<&str>| -> Option<u32> { text?.split([',', ' ']).next()?.parse().ok() };
-            let mut sides = place.split('+');
-            let (old, new) = (start(sides.next()).unwrap_or(1), start(sides.next()).unwrap_or(1));
-            out.hunks.push(Hunk { old_start: old, new_start: new, lines: Vec::new() });
-        } else if let Some(hunk) = out.hunks.last_mut() {
-            let kind = match line.as_bytes().first() {
-                Some(b'+') => DiffKind::Added,
-                Some(b'-') => DiffKind::Removed,
-                Some(b' ') | None => DiffKind::Same,
-                Some(_) => continue,
-            };
-            hunk.lines.push(DiffLine { kind, text: line.get(1..).unwrap_or_default().to_owned() });
-        }
-    }
-    counts(&mut out);
     out
 }
 

@@ -1,18 +1,28 @@
-//! Sessions of other programs as sessions here: a folder of lisle or Craft Agents, a transcript of Claude Code, a rollout
-//! of Codex. The source is only read. What is not included is counted and reported.
+//! Sessions of other programs as sessions here (`programs` has the list). The source is only read. What is not included
+//! is counted and reported.
 //!
-//! A file is read twice and one line at a time: first for what stands in the header, then for its rows.
+//! A file is read twice and one record at a time: first for what stands in the header, then for its rows.
 
+mod chat;
 mod claude;
 mod codex;
+mod database;
 mod folder;
+mod gemini;
+mod opencode;
 mod parsed;
+mod pi;
+mod programs;
+mod records;
 mod rows;
 mod transcript;
 
-use self::parsed::{ConversationFile, ImportedLine, made};
+pub use self::programs::HistoryKind;
+
+use self::parsed::{ConversationFile, ImportedLine, RecordForm, made, row_id};
+use self::programs::FileFormat;
 use self::rows::{Rows, Sieve};
-use self::transcript::{ForeignTranscript, LinePosition};
+use self::transcript::Transcript;
 use crate::domain::message::{Body, Info, InfoKind};
 use crate::domain::notice::Level;
 use crate::domain::session::{SessionMeta, TitleFrom};
@@ -20,24 +30,26 @@ use crate::domain::{At, MessageId, Mode, SessionId};
 use crate::store::format::header::First;
 use crate::store::format::json::JsonFields;
 use crate::store::format::{layout, portable_paths, row};
-use crate::store::io::{How, PathKind, lines};
+use crate::store::io::lines;
 use crate::store::read::session;
 use crate::store::{Access, Journal, Store, StoreError};
-use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 
 /// Number of rows written at a time.
 const AT_ONCE: usize = 256;
-/// A file says within so many lines whose it is.
-const TOLD_BY: usize = 50;
 /// Files of a session's folder that are read.
 const READ: [&str; 6] = [layout::SESSION, layout::THEIR_TEMP, layout::HEADER, layout::LIVE, layout::OURS, layout::LOCK];
 /// The key among lisle's own ones in the header that says where a session came from.
 const ORIGIN: &str = "origin";
 /// The key beside it: how many of what were not included.
 const COUNTS: &str = "notIncluded";
+/// Advice on a file of no known format.
+const UNKNOWN: &str = "unknown format: expected a session of Claude Code, Codex, Gemini CLI, opencode, pi, OpenClaw, \
+                       aichat or fabric, or a folder with a session.jsonl";
+/// Advice on a conversation without a message.
+const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
 /// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
 
@@ -82,22 +94,6 @@ impl Reimport {
                  the trash."
             ),
             Reimport::Another(why) => why.clone(),
-        }
-    }
-}
-
-/// Program of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ForeignProgram {
-    Claude,
-    Codex,
-}
-
-impl ForeignProgram {
-    fn name(self) -> &'static str {
-        match self {
-            ForeignProgram::Claude => "Claude Code",
-            ForeignProgram::Codex => "Codex",
         }
     }
 }
@@ -167,104 +163,53 @@ impl Store {
             let _ = std::fs::remove_dir_all(&folder);
             return imported;
         }
-        match self.whose(&path)? {
-            Some(program) => self.import_lines(&path, program, at_most, now, None),
-            None => Err(StoreError::NoImport {
-                path,
-                why: "unknown format: expected a folder with a session.jsonl, a Claude Code transcript, or a Codex \
-                 rollout",
-            }),
-        }
-    }
-
-    /// Refuses what is no regular file: a link would bring in what lies elsewhere, and a pipe has no end.
-    fn regular(&self, path: &Path) -> Result<(), StoreError> {
-        let why = match self.io().lstat(path).map_err(|error| StoreError::io("import", path, error))?.0 {
-            PathKind::File => return Ok(()),
-            PathKind::Link => "it is a symlink. Choose its target",
-            PathKind::Dir => "it is a directory, not a file",
-            PathKind::Other => "it is a pipe, socket or device",
-        };
-        Err(StoreError::NoImport { path: path.to_owned(), why })
-    }
-
-    /// Shows every line that is a JSON object, in order. Gives how many lines are none.
-    fn objects(&self, path: &Path, mut show: impl FnMut(Value) -> Result<(), StoreError>) -> Result<usize, StoreError> {
-        let io = self.io();
-        let error = |error| StoreError::io("import", path, error);
-        self.regular(path)?;
-        let file = io.open(path, How::Read).map_err(error)?;
-        let len = io.stat_of(&file).map_err(error)?.len;
-        let (mut odd, mut failed) = (0, None);
-        let read = lines::each(io, &file, 0, len, |line| -> io::Result<()> {
-            if session::blank(line.bytes) {
-                return Ok(());
+        match self.format_of(&path)? {
+            Some(FileFormat::One(kind, form)) => self.import_records(&path, kind, form, (at_most, now), None),
+            Some(FileFormat::Database) => {
+                let (sessions, _) = database::sessions(&path)?;
+                let why = match sessions.as_slice() {
+                    [one] => {
+                        let form = RecordForm::Database(one.id.clone());
+                        return self.import_records(&path, HistoryKind::Opencode, form, (at_most, now), None);
+                    }
+                    [] => "no sessions in this database",
+                    _ => "several sessions in this database: import them with `lisle sessions import`",
+                };
+                Err(StoreError::NoImport { path, why })
             }
-            match serde_json::from_slice::<Value>(line.bytes) {
-                Ok(value) if value.is_object() => show(value).map_err(|error| {
-                    failed = Some(error);
-                    io::Error::from(ErrorKind::Interrupted)
-                }),
-                _ => {
-                    odd += 1;
-                    Ok(())
-                }
-            }
-        });
-        match (failed, read) {
-            (Some(failed), _) => Err(failed),
-            (None, read) => read.map(|()| odd).map_err(error),
+            None => Err(StoreError::NoImport { path, why: UNKNOWN }),
         }
-    }
-
-    fn whose(&self, path: &Path) -> Result<Option<ForeignProgram>, StoreError> {
-        let io = self.io();
-        let error = |error| StoreError::io("import", path, error);
-        let file = io.open(path, How::Read).map_err(error)?;
-        let len = io.stat_of(&file).map_err(error)?.len;
-        let (lines, _) = lines::after(io, &file, 0, len, TOLD_BY).map_err(error)?;
-        let values = lines.iter().filter_map(|line| serde_json::from_slice::<Value>(&line.bytes).ok());
-        Ok(values
-            .filter_map(|value| {
-                if codex::is(&value) {
-                    return Some(ForeignProgram::Codex);
-                }
-                claude::is(&value).then_some(ForeignProgram::Claude)
-            })
-            .next())
     }
 
     /// `why` another session of the same conversation is made, where there is one.
-    fn import_lines(
+    fn import_records(
         &self,
         path: &Path,
-        program: ForeignProgram,
-        at_most: Mode,
-        now: At,
+        kind: HistoryKind,
+        form: RecordForm,
+        (at_most, now): (Mode, At),
         why: Option<String>,
     ) -> Result<Imported, StoreError> {
-        let (mut reading, parts) = match program {
-            ForeignProgram::Claude => (
-                ForeignTranscript::Claude(Box::default()),
-                vec![ConversationFile { path: path.to_owned(), before: None, segment: String::new() }],
-            ),
-            ForeignProgram::Codex => (ForeignTranscript::Codex(Box::default()), codex::parts(path)),
-        };
-        let odd = self.each(&parts, |value, line| {
-            reading.first(&value, line.number);
+        let no_import = |why| StoreError::NoImport { path: path.to_owned(), why };
+        let mut reading = kind.reader().ok_or_else(|| no_import(UNKNOWN))?;
+        let mut parts = kind.parts(path, form.clone());
+        let odd = self.each_record(kind, &parts, &mut |value, line| {
+            reading.first(&value, line);
             Ok(())
         })?;
         reading.ready(path);
+        if let (Some(order), [part]) = (reading.order(), parts.as_mut_slice()) {
+            part.form = RecordForm::Log(order);
+        }
         let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
         left.extend([("lines that are not JSON", odd), ("rewound messages", reading.rewound())]);
-        if program == ForeignProgram::Claude {
+        if kind == HistoryKind::ClaudeCode {
             left.insert("subagent records", self.subagents(path));
         }
-        let source = Source { parts, program, reading, left };
+        let source = Source { parts, kind, reading, left };
         // A session without a row would look like one that was lost.
-        if self.ids_of(&source)?.is_empty() {
-            let why = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
-            return Err(StoreError::NoImport { path: path.to_owned(), why });
+        if source.reading.facts().subagent || self.ids_of(&source)?.is_empty() {
+            return Err(no_import(EMPTY));
         }
         let earlier = match (&why, source.origin()) {
             (None, Some(origin)) => self.imported_before(&origin),
@@ -275,37 +220,19 @@ impl Store {
         match self.update(&earlier, source)? {
             Some(imported) => Ok(imported),
             None => {
-                let of_ours = |id: &MessageId| ["cc-", "cx-"].iter().any(|begin| id.as_str().starts_with(begin));
+                let of_ours = |id: &MessageId| kind.prefix().is_some_and(|prefix| id.as_str().starts_with(prefix));
                 let why = if self.row_ids(&last)?.iter().all(of_ours) {
                     format!(
                         "The conversation was rewound in {} after its import as session {last}; imported as a new \
                          session.",
-                        program.name()
+                        kind.name()
                     )
                 } else {
                     format!("Its earlier import, session {last}, was continued here; imported as a new session.")
                 };
-                self.import_lines(path, program, at_most, now, Some(why))
+                self.import_records(path, kind, form, (at_most, now), Some(why))
             }
         }
-    }
-
-    /// Shows every object of the files with where it stands.
-    fn each(
-        &self,
-        parts: &[ConversationFile],
-        mut show: impl FnMut(Value, LinePosition<'_>) -> Result<(), StoreError>,
-    ) -> Result<usize, StoreError> {
-        let (mut odd, mut number) = (0, 0);
-        for part in parts {
-            odd += self.objects(&part.path, |value| {
-                let at = value.get("ordinal").and_then(Value::as_u64).unwrap_or(number);
-                number = at + 1;
-                let line = LinePosition { number: at, segment: &part.segment };
-                if part.before.is_some_and(|end| at >= end) { Ok(()) } else { show(value, line) }
-            })?;
-        }
-        Ok(odd)
     }
 
     /// Number of subagents' conversations beside a transcript.
@@ -321,13 +248,13 @@ impl Store {
         let mut meta = SessionMeta::new(self.fresh_id(created), created, Mode::Ask.stricter(at_most), cwd);
         meta.title = facts.title.clone().unwrap_or_default();
         meta.title_from = facts.title_from;
-        let (origin, program) = (source.origin(), source.program);
+        let (origin, program) = (source.origin(), source.kind);
         let (id, mut journal) = self.create(&meta)?;
         meta.id = id.clone();
         if let Some(origin) = &origin {
             journal.mark_origin(origin);
         }
-        match self.copy(Rows::new(journal, created, VecDeque::new()), source, meta) {
+        match self.copy(Rows::new(journal, created, VecDeque::new()), &source, meta) {
             Ok(copied) => {
                 let meta = self.reader(&id).meta(&session::find(self.io(), &self.session_dir(&id))?);
                 Ok(Imported { meta, program: program.name(), left: copied.left, again: why.map(Reimport::Another) })
@@ -343,7 +270,7 @@ impl Store {
     /// Adds what came since to the session of an earlier import. `None`: each of them went on by itself here, or the
     /// conversation was rewound there; nothing was changed.
     fn update(&self, earlier: &[SessionId], source: Source) -> Result<Option<Imported>, StoreError> {
-        let program = source.program;
+        let program = source.kind;
         let ids = self.ids_of(&source)?;
         let mut fitting = None;
         for id in earlier.iter().rev() {
@@ -366,7 +293,7 @@ impl Store {
         if let (Some(title), true) = (&facts.title, meta.title_from != TitleFrom::User) {
             (meta.title, meta.title_from) = (title.clone(), facts.title_from);
         }
-        let left = self.copy(Rows::new(journal, last, known.into()), source, meta)?.left;
+        let left = self.copy(Rows::new(journal, last, known.into()), &source, meta)?.left;
         let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
         let again = Some(Reimport::Added(id.clone(), more));
         Ok(Some(Imported { meta, program: program.name(), left, again }))
@@ -385,10 +312,9 @@ impl Store {
     fn ids_of(&self, source: &Source) -> Result<Vec<MessageId>, StoreError> {
         let mut reading = source.reading.again();
         let mut sieve = Sieve::default();
-        self.each(&source.parts, |value, line| {
-            for read in reading.read(&value, line.number) {
-                sieve.rows(read, |index| reading.row(&value, line, index));
-            }
+        self.each_record(source.kind, &source.parts, &mut |value, line| {
+            let (read, row) = (reading.read(&value, line), reading.row(&value, line));
+            sieve.record(read, |index| source.row(&row, index));
             Ok(())
         })?;
         Ok(sieve.ids)
@@ -434,13 +360,14 @@ impl Store {
     }
 
     /// Copies a source's rows into a session that has these properties then.
-    fn copy(&self, mut writer: Rows, source: Source, mut meta: SessionMeta) -> Result<Copied, StoreError> {
-        let Source { parts, program, mut reading, mut left } = source;
+    fn copy(&self, mut writer: Rows, source: &Source, mut meta: SessionMeta) -> Result<Copied, StoreError> {
+        let (mut reading, mut left, program) = (source.reading.again(), source.left.clone(), source.kind);
         let known = !writer.known.is_empty();
         let mut sieve = Sieve::default();
-        self.each(&parts, |value, line| {
-            for read in reading.read(&value, line.number) {
-                match sieve.rows(read, |index| reading.row(&value, line, index)) {
+        self.each_record(program, &source.parts, &mut |value, line| {
+            let (read, row) = (reading.read(&value, line), reading.row(&value, line));
+            for read in sieve.record(read, |index| source.row(&row, index)) {
+                match read {
                     ImportedLine::Rows(rows) => rows.into_iter().for_each(|row| writer.push(row)),
                     ImportedLine::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
                     ImportedLine::Known(about) => writer.know(about),
@@ -487,8 +414,8 @@ impl Store {
 /// A conversation of another program, looked through and ready to be copied.
 struct Source {
     parts: Vec<ConversationFile>,
-    program: ForeignProgram,
-    reading: ForeignTranscript,
+    kind: HistoryKind,
+    reading: Box<dyn Transcript>,
     left: BTreeMap<&'static str, usize>,
 }
 
@@ -496,7 +423,12 @@ impl Source {
     /// Identity of the conversation.
     fn origin(&self) -> Option<String> {
         let id = self.reading.facts().id.as_deref()?;
-        Some(format!("{}:{id}", self.program.name()))
+        Some(format!("{}:{id}", self.kind.name()))
+    }
+
+    /// The id of a row of a record: the same at the next import.
+    fn row(&self, record: &str, index: usize) -> MessageId {
+        row_id(self.kind.prefix().unwrap_or_default(), record, index)
     }
 }
 

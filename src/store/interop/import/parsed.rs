@@ -1,10 +1,11 @@
-//! Rows, results and facts as the readers of both programs give them, and what both read alike.
+//! Rows, results and facts as the readers of all programs give them, and what several read alike.
 
-use crate::domain::diff::{DiffKind, FileDiff};
-use crate::domain::message::{Body, Message};
+use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
+use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Message, Thinking};
+use crate::domain::notice::Level;
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::{ToolCall, ToolStatus};
-use crate::domain::usage::Usage;
+use crate::domain::usage::{RequestUsage, Usage};
 use crate::domain::{At, CallId, MessageId, foreign};
 use crate::store::format::row;
 use serde_json::Value;
@@ -21,6 +22,8 @@ pub(super) struct ImportFacts {
     pub(super) title_from: TitleFrom,
     pub(super) model: Option<String>,
     pub(super) usage: Usage,
+    /// The conversation is a subagent's.
+    pub(super) subagent: bool,
 }
 
 impl ImportFacts {
@@ -36,14 +39,43 @@ impl ImportFacts {
 }
 
 /// A file of a conversation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ConversationFile {
     pub(super) path: PathBuf,
+    pub(super) form: RecordForm,
     /// Only its rows with an ordinal below this are part of it.
     pub(super) before: Option<u64>,
     /// Segment that its rows have beside their numbers, which other files of the conversation have too; empty for the
     /// first one.
     pub(super) segment: String,
+}
+
+impl ConversationFile {
+    pub(super) fn new(path: &std::path::Path, form: RecordForm) -> Self {
+        Self { path: path.to_owned(), form, before: None, segment: String::new() }
+    }
+}
+
+/// Form of the records in a file.
+#[derive(Clone, Debug)]
+pub(super) enum RecordForm {
+    /// A JSON object a line, in the order of the conversation.
+    Lines,
+    /// A JSON object a line, of which these are the conversation, in this order.
+    Log(Vec<LogPosition>),
+    /// One JSON or YAML document.
+    Document,
+    /// The rows of this session in a database.
+    Database(String),
+}
+
+/// Position of a record in a file of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LogPosition {
+    /// Bytes of the line.
+    pub(super) line: (u64, u64),
+    /// Index among the messages of the line; `None`: the line is the record.
+    pub(super) index: Option<usize>,
 }
 
 /// Meaning of a line.
@@ -141,6 +173,78 @@ pub(super) fn time(value: &Value) -> At {
     let text = value.get("timestamp").and_then(Value::as_str);
     let parsed = text.and_then(|text| text.parse::<jiff::Timestamp>().ok());
     At(parsed.map_or(0, jiff::Timestamp::as_millisecond))
+}
+
+/// A time in milliseconds since 1970.
+pub(super) fn millis(value: &Value, key: &str) -> At {
+    At(value.get(key).and_then(Value::as_i64).unwrap_or(0))
+}
+
+pub(super) fn number(value: &Value, key: &str) -> u64 {
+    value.get(key).and_then(Value::as_u64).unwrap_or(0)
+}
+
+pub(super) fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Title on one line; `None` if nothing is left of it.
+pub(super) fn title(text: &str) -> Option<String> {
+    let title = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!title.is_empty()).then_some(title)
+}
+
+pub(super) fn said(text: &str) -> Body {
+    Body::Assistant(AssistantText { text: text.to_owned(), ..AssistantText::default() })
+}
+
+pub(super) fn thought(text: &str) -> Body {
+    Body::Thinking(Thinking { text: text.to_owned(), ..Thinking::default() })
+}
+
+/// Row of a compaction.
+pub(super) fn compacted(at: At, carried: Carried) -> Message {
+    let text = "Older messages were summarized here.".to_owned();
+    let carried = Some(Box::new(carried));
+    made(at, Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
+}
+
+/// Adds a request whose input was counted without what a cache had of it.
+pub(super) fn add_usage(total: &mut Usage, [input, output, read, written]: [u64; 4], cost: f64) {
+    let used = RequestUsage {
+        input: input.saturating_add(read).saturating_add(written),
+        output,
+        cache_read: read,
+        cache_creation: written,
+        cache_hour: 0,
+    };
+    if used.input > 0 || used.output > 0 {
+        total.add(used, cost, None);
+    }
+}
+
+/// Change of a file from a unified diff.
+pub(super) fn unified(path: &str, text: &str) -> FileDiff {
+    let mut out = FileDiff { path: path.to_owned(), ..FileDiff::default() };
+    for line in text.lines() {
+        if let Some(place) = line.strip_prefix("@@ -") {
+            let start = |text: Option<&str>| -> Option<u32> { text?.split([',', ' ']).next()?.parse().ok() };
+            let mut sides = place.split('+');
+            let (old, new) = (start(sides.next()).unwrap_or(1), start(sides.next()).unwrap_or(1));
+            out.is_new |= place.starts_with("0,0 ");
+            out.hunks.push(Hunk { old_start: old, new_start: new, lines: Vec::new() });
+        } else if let Some(hunk) = out.hunks.last_mut() {
+            let kind = match line.as_bytes().first() {
+                Some(b'+') => DiffKind::Added,
+                Some(b'-') => DiffKind::Removed,
+                Some(b' ') | None => DiffKind::Same,
+                Some(_) => continue,
+            };
+            hunk.lines.push(DiffLine { kind, text: line.get(1..).unwrap_or_default().to_owned() });
+        }
+    }
+    counts(&mut out);
+    out
 }
 
 /// The text of content that is one text, or blocks of which some are text.

@@ -19,27 +19,30 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    pub(super) fn rows(&mut self, read: ImportedLine, id: impl Fn(usize) -> MessageId) -> ImportedLine {
-        let mut rows = match read {
-            ImportedLine::Rows(rows) => rows,
-            ImportedLine::Interrupted(at) if !self.interrupted => {
-                let info = Info {
-                    text: "Response interrupted".to_owned(),
-                    level: Level::Info,
-                    kind: InfoKind::Interrupted,
-                    carried: None,
-                };
-                vec![made(at, Body::Info(info))]
+    /// What a record says, with rows that have ids: `id` gives that of the record's so manieth row.
+    pub(super) fn record(&mut self, read: Vec<ImportedLine>, id: impl Fn(usize) -> MessageId) -> Vec<ImportedLine> {
+        let mut count = 0;
+        let named = read.into_iter().map(|read| {
+            let mut rows = match read {
+                ImportedLine::Rows(rows) => rows,
+                ImportedLine::Interrupted(at) if !self.interrupted => vec![interruption(at)],
+                other => return other,
+            };
+            for row in &mut rows {
+                row.id = id(count);
+                count += 1;
+                self.interrupted = matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
+                self.ids.push(row.id.clone());
             }
-            other => return other,
-        };
-        for (index, row) in rows.iter_mut().enumerate() {
-            row.id = id(index);
-            self.interrupted = matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
-            self.ids.push(row.id.clone());
-        }
-        ImportedLine::Rows(rows)
+            ImportedLine::Rows(rows)
+        });
+        named.collect()
     }
+}
+
+fn interruption(at: At) -> Message {
+    let text = "Response interrupted".to_owned();
+    made(at, Body::Info(Info { text, level: Level::Info, kind: InfoKind::Interrupted, carried: None }))
 }
 
 /// Rows on their way into the session. A call waits for its result, and what follows it waits too.

@@ -1,0 +1,157 @@
+//! Sessions that are a list of messages of a chat API, without times: those of fabric (JSON) and of aichat (YAML).
+
+use super::parsed::{
+    Answered, ImportFacts, ImportedLine, call, compacted, list, made, said, text_of, thought, title, word,
+};
+use super::transcript::{LinePosition, Transcript};
+use crate::domain::At;
+use crate::domain::message::{Body, Carried, Message, UserText};
+use crate::domain::session::TitleFrom;
+use serde_json::{Value, json};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+const ROLES: [&str; 6] = ["system", "user", "assistant", "tool", "meta", "function"];
+
+fn is_message(value: &Value) -> bool {
+    ROLES.contains(&word(value, "role"))
+}
+
+/// True if a document is a session of fabric.
+pub(super) fn is_fabric(document: &Value) -> bool {
+    document.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(is_message))
+}
+
+/// True if a document is a session of aichat.
+pub(super) fn is_aichat(document: &Value) -> bool {
+    let messages = [list(document, "compressed_messages"), list(document, "messages")];
+    let mut all = messages.iter().flat_map(|part| part.iter()).peekable();
+    document.get("model").is_some_and(Value::is_string) && all.peek().is_some() && all.all(is_message)
+}
+
+/// Cuts a session into records: the model if there is one, and the messages.
+pub(super) fn records(mut document: Value) -> Option<Vec<Value>> {
+    if let Value::Array(messages) = document {
+        return Some(messages);
+    }
+    let mut take = |key: &str| match document.get_mut(key).map(Value::take) {
+        Some(Value::Array(messages)) => messages,
+        _ => Vec::new(),
+    };
+    let (older, mut messages) = (take("compressed_messages"), take("messages"));
+    // The summary of the older ones is the first of the others.
+    if let Some(first) = messages.first_mut().filter(|first| !older.is_empty() && word(first, "role") == "system") {
+        first["role"] = json!("summary");
+    }
+    let head = json!({"model": document.get("model")});
+    Some(std::iter::once(head).chain(older).chain(messages).collect())
+}
+
+/// A session while it is read.
+#[derive(Clone, Default)]
+pub(super) struct ChatSession {
+    facts: ImportFacts,
+    model: Option<String>,
+    begun: At,
+}
+
+impl Transcript for ChatSession {
+    fn first(&mut self, value: &Value, _: LinePosition<'_>) {
+        if let Some(model) = value.get("model").and_then(Value::as_str) {
+            // `client:model` there.
+            let name = model.split_once(':').map_or(model, |(_, name)| name);
+            self.model = Some(name.to_owned()).filter(|name| !name.is_empty());
+            self.facts.model.clone_from(&self.model);
+        }
+    }
+
+    /// The file's name is the session's; of times there is only that of its last change.
+    fn ready(&mut self, path: &Path) {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        self.facts.title = title(&stem);
+        self.facts.title_from = TitleFrom::User;
+        self.facts.id = Some(stem).filter(|stem| !stem.is_empty());
+        let changed = path.metadata().and_then(|meta| meta.modified()).ok();
+        let changed = changed.and_then(|time| jiff::Timestamp::try_from(time).ok());
+        self.begun = At(changed.map_or(0, jiff::Timestamp::as_millisecond));
+        self.facts.see(self.begun, "");
+    }
+
+    fn read(&mut self, value: &Value, line: LinePosition<'_>) -> Vec<ImportedLine> {
+        let content = value.get("content").unwrap_or(&Value::Null);
+        match word(value, "role") {
+            "user" => self.asked(content),
+            "assistant" => self.answer(value, content, line),
+            "tool" if content.get("tool_results").is_some() => self.answer(value, content, line),
+            "tool" | "function" => {
+                vec![ImportedLine::Results(vec![Answered::new(word(value, "tool_call_id"), text_of(content), false)])]
+            }
+            "summary" => {
+                let carried = Carried::from(text_of(content));
+                vec![ImportedLine::Rows(vec![compacted(self.begun, carried)])]
+            }
+            "system" => vec![ImportedLine::Left("system messages")],
+            // The command line of a run.
+            "meta" => vec![ImportedLine::Left("command lines")],
+            _ => vec![ImportedLine::Nothing],
+        }
+    }
+
+    fn facts(&self) -> &ImportFacts {
+        &self.facts
+    }
+
+    /// Place and content: another session of the same name is another one.
+    fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
+        let mut hasher = DefaultHasher::new();
+        value.to_string().hash(&mut hasher);
+        format!("{}-{:08x}", line.number, hasher.finish() & 0xffff_ffff)
+    }
+
+    fn again(&self) -> Box<dyn Transcript> {
+        Box::new(self.clone())
+    }
+}
+
+impl ChatSession {
+    fn asked(&self, content: &Value) -> Vec<ImportedLine> {
+        let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
+        let pictures = parts.iter().filter(|part| part.get("image_url").is_some());
+        let mut out: Vec<ImportedLine> = pictures.map(|_| ImportedLine::Left("attached files")).collect();
+        let text = text_of(content);
+        if !text.trim().is_empty() {
+            out.push(ImportedLine::Rows(vec![made(self.begun, Body::User(UserText::from(text)))]));
+        }
+        out
+    }
+
+    fn answer(&self, value: &Value, content: &Value, line: LinePosition<'_>) -> Vec<ImportedLine> {
+        let (mut bodies, mut results) = (Vec::new(), Vec::new());
+        if !word(value, "reasoning_content").trim().is_empty() {
+            bodies.push(thought(word(value, "reasoning_content")));
+        }
+        let text = if content.is_object() { word(content, "text").to_owned() } else { text_of(content) };
+        if !text.trim().is_empty() {
+            bodies.push(said(&text));
+        }
+        for (index, one) in list(content, "tool_results").iter().enumerate() {
+            let asked = one.get("call").unwrap_or(&Value::Null);
+            let id = match word(asked, "id") {
+                "" => format!("call-{}-{index}", line.number),
+                id => id.to_owned(),
+            };
+            let output = one.get("output").unwrap_or(&Value::Null);
+            let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+            bodies.push(call(&id, word(asked, "name"), asked.get("arguments").cloned().unwrap_or_default()));
+            results.push(Answered::new(&id, text, false));
+        }
+        for one in list(value, "tool_calls") {
+            let function = one.get("function").unwrap_or(&Value::Null);
+            let input = serde_json::from_str(word(function, "arguments")).unwrap_or_default();
+            bodies.push(call(word(one, "id"), word(function, "name"), input));
+        }
+        let turn = self.row(value, line);
+        let row = |body| Message { turn: Some(turn.clone()), model: self.model.clone(), ..made(self.begun, body) };
+        vec![ImportedLine::Rows(bodies.into_iter().map(row).collect()), ImportedLine::Results(results)]
+    }
+}

@@ -1,0 +1,267 @@
+//! Whole histories of gemini-cli, opencode, pi, OpenClaw, fabric and aichat as sessions here.
+
+use super::import::{asked, call_of, fixture, infos, rows_of};
+use super::lifecycle::quick;
+use super::*;
+use crate::domain::message::{Body, InfoKind};
+use crate::domain::session::TitleFrom;
+
+const GEMINI: &str = "gemini-home/tmp/work/chats/session-2026-11-22T22-23-c431ac11.jsonl";
+const OPENCODE: &str = "opencode/export.json";
+const PI: &str =
+    "pi/agent/sessions/--home-ann-proj--/2026-11-22T22-24-32-028Z_01a2055c-691b-71b1-8ba6-1520432519ba.jsonl";
+const OPENCLAW: &str = "openclaw/agents/main/sessions/5f0c7a52-1d1e-4a58-9d4c-3a52f4c6d001.jsonl";
+
+fn partial(rows: &[Message]) -> usize {
+    rows.iter().filter(|row| matches!(&row.body, Body::Assistant(said) if said.partial)).count()
+}
+
+fn changes(rows: &[Message], name: &str) -> Vec<(u32, u32, bool)> {
+    let calls = rows.iter().filter_map(Message::tool).filter(|call| call.name == name);
+    calls.flat_map(|call| call.figures.changes()).map(|diff| (diff.added, diff.removed, diff.is_new)).collect()
+}
+
+#[test]
+fn a_whole_history_of_gemini() {
+    let (_root, imported, rows) = rows_of(GEMINI);
+    let wanted = [
+        "Grüße 修复: please list files",
+        "now fix add()",
+        "write a long text",
+        "go on after that",
+        "run a slow command",
+        "what now?",
+        "hello after resume",
+        "branch A question",
+        "branch C question",
+    ];
+    assert_eq!(asked(&rows), wanted);
+    let meta = &imported.meta;
+    assert_eq!((imported.program, meta.model.as_deref()), ("Gemini CLI", Some("gemini-2.5-flash")));
+    assert_eq!((meta.cwd.as_path(), meta.created), (Path::new("/home/ann/proj"), At(1_795_386_210_472)));
+    assert_eq!(meta.usage.input_tokens, 5 * meta.usage.output_tokens, "{:?}", meta.usage);
+    assert_eq!((meta.usage.input_tokens % 100, meta.usage.context_tokens), (0, 100));
+    let failed = call_of(&rows, "cat nope; exit 3");
+    assert_eq!((failed.name.as_str(), failed.status, failed.figures.exit), ("bash", ToolStatus::Error, Some(3)));
+    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory"));
+    let listed = call_of(&rows, "ls -la; echo ünï");
+    assert_eq!((listed.figures.exit, listed.result.as_ref().unwrap().lines().last()), (Some(0), Some("ünï")));
+    let slow = call_of(&rows, "sleep 30");
+    assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
+    assert_eq!(changes(&rows, "edit"), [(1, 1, false)]);
+    assert_eq!(changes(&rows, "write"), [(2, 0, true)]);
+    assert!(rows.iter().filter_map(Message::tool).any(|call| call.name == "todo"));
+    assert_eq!(infos(&rows, InfoKind::Interrupted), 2);
+    // The remark stands behind what was stopped.
+    let place = |wanted: &dyn Fn(&Message) -> bool| rows.iter().position(wanted).unwrap();
+    let call = place(&|row| row.tool().is_some_and(|call| call.subject == "sleep 30"));
+    assert!(matches!(&rows[call + 1].body, Body::Info(info) if info.kind == InfoKind::Interrupted));
+    let said = format!("{rows:?}");
+    assert!(!said.contains("branch B") && said.contains("answer on branch C") && !said.contains("session_context"));
+    assert_eq!(imported.left, ["Rewound messages not included: 1."]);
+    // What a resume left behind has no messages.
+    let store = quick(_root.path());
+    let empty = fixture("gemini-home/tmp/work/chats/session-2026-11-22T22-24-c431ac11.jsonl");
+    let error = store.import(&empty, Path::new(""), Mode::Ask, NOW).unwrap_err().to_string();
+    assert!(error.contains("no messages"), "{error}");
+}
+
+#[test]
+fn a_session_of_an_older_gemini_is_one_document() {
+    let root = folder();
+    let store = quick(root.path());
+    let document = serde_json::json!({
+        "sessionId": "s1", "projectHash": "h", "startTime": "2026-01-02T03:04:05.000Z",
+        "lastUpdated": "2026-01-02T03:05:05.000Z",
+        "messages": [
+            {"id": "m1", "timestamp": "2026-01-02T03:04:06.000Z", "type": "user", "content": "hello"},
+            {"id": "m2", "timestamp": "2026-01-02T03:04:07.000Z", "type": "gemini", "content": "hi", "model": "g",
+             "thoughts": [], "tokens": {"input": 100, "output": 20, "cached": 40}},
+        ],
+    });
+    let path = root.path().join("session-2026-01-02T03-04-s1.json");
+    std::fs::write(&path, serde_json::to_string_pretty(&document).unwrap()).unwrap();
+    let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    let rows = store.read(&imported.meta.id, 9).unwrap().rows;
+    assert_eq!((asked(&rows), rows.len()), (vec!["hello"], 2));
+    assert_eq!((imported.meta.usage.input_tokens, imported.meta.usage.cache_read_tokens), (100, Some(40)));
+}
+
+#[test]
+fn a_compaction_of_gemini_keeps_what_was_before() {
+    let root = folder();
+    let store = quick(root.path());
+    let message = |id: &str, kind: &str, text: &str| serde_json::json!({"id": id, "timestamp": "2026-01-02T03:04:06.000Z", "type": kind, "content": text});
+    let head = serde_json::json!({"sessionId": "s1", "projectHash": "h", "startTime": "2026-01-02T03:04:05.000Z"});
+    let summary = message("s", "user", "<state_snapshot>so far</state_snapshot>");
+    let lines = [
+        head,
+        message("a", "user", "one"),
+        message("b", "gemini", "first"),
+        serde_json::json!({"$set": {"messages": [summary, message("k", "gemini", "Got it.")]}}),
+        message("c", "user", "two"),
+    ];
+    let path = root.path().join("session-x.jsonl");
+    std::fs::write(&path, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    let rows = store.read(&imported.meta.id, 9).unwrap().rows;
+    assert_eq!((asked(&rows), infos(&rows, InfoKind::Compacted), rows.len()), (vec!["one", "two"], 1, 4));
+}
+
+/// What both forms of a session of opencode give.
+fn is_opencode(imported: &Imported, rows: &[Message]) {
+    let wanted = [
+        "Grüße 修复: please list files",
+        "now fix add()",
+        "use a subagent",
+        "write a long text",
+        "go on after that",
+        "run a slow command",
+        "what now?",
+        "\"hello after resume\"",
+    ];
+    assert_eq!(asked(rows), wanted);
+    let meta = &imported.meta;
+    assert_eq!((meta.title.as_str(), imported.program), ("Bench session", "opencode"));
+    assert_eq!((meta.cwd.as_path(), meta.created), (Path::new("/home/ann/proj"), At(1_795_386_021_937)));
+    assert_eq!((meta.usage.input_tokens, meta.usage.output_tokens, meta.usage.context_tokens), (1300, 260, 100));
+    let failed = call_of(rows, "cat nope; exit 3");
+    assert_eq!((failed.name.as_str(), failed.status, failed.figures.exit), ("bash", ToolStatus::Error, Some(3)));
+    assert!(failed.millis.is_some());
+    let slow = call_of(rows, "sleep 30");
+    assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
+    assert_eq!(changes(rows, "edit"), [(1, 1, false)]);
+    assert_eq!(changes(rows, "write"), [(2, 0, true)]);
+    assert_eq!((infos(rows, InfoKind::Interrupted), infos(rows, InfoKind::Compacted), partial(rows)), (2, 1, 1));
+    assert!(rows.iter().filter_map(Message::tool).any(|call| call.name == "spawn"));
+    assert_eq!(imported.left, ["Subagent sessions not included: 1."]);
+}
+
+#[test]
+fn a_whole_history_of_opencode() {
+    let (root, imported, rows) = rows_of(OPENCODE);
+    is_opencode(&imported, &rows);
+    // The database has the same sessions.
+    let store = quick(root.path());
+    let path = fixture("opencode/opencode.db");
+    let error = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap_err().to_string();
+    assert!(error.contains("several sessions"), "{error}");
+}
+
+#[test]
+fn a_whole_history_of_pi() {
+    let (_root, imported, rows) = rows_of(PI);
+    let wanted = [
+        "Grüße 修复: please list files",
+        "now fix add()",
+        "write a long text",
+        "go on after that",
+        "run a slow command",
+        "first of two",
+        "and also this one, typed while busy",
+        "what now?",
+        "hello after resume",
+        "branch B question",
+    ];
+    assert_eq!(asked(&rows), wanted);
+    let meta = &imported.meta;
+    assert_eq!((meta.title.as_str(), meta.title_from, imported.program), ("Mein Titel 修复", TitleFrom::User, "pi"));
+    assert_eq!((meta.cwd.as_path(), meta.model.as_deref()), (Path::new("/home/ann/proj"), Some("bench")));
+    assert_eq!((meta.usage.input_tokens, meta.usage.output_tokens), (1400, 280));
+    let failed = call_of(&rows, "cat nope; exit 3");
+    assert_eq!((failed.name.as_str(), failed.status, failed.figures.exit), ("bash", ToolStatus::Error, Some(3)));
+    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory"));
+    let slow = call_of(&rows, "sleep 30");
+    assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
+    assert_eq!(changes(&rows, "edit"), [(1, 1, false)]);
+    let typed = call_of(&rows, "echo mine ü");
+    assert_eq!((typed.id.as_str().starts_with("typed-"), typed.figures.exit), (true, Some(0)));
+    assert_eq!(typed.result.as_deref(), Some("mine ü"));
+    assert_eq!((infos(&rows, InfoKind::Interrupted), infos(&rows, InfoKind::Compacted), partial(&rows)), (2, 1, 1));
+    let steers = rows.iter().filter(|row| matches!(&row.body, Body::User(said) if said.steer));
+    assert_eq!(steers.count(), 1);
+    // The compaction kept everything.
+    let kept = rows.iter().find_map(|row| match &row.body {
+        Body::Info(info) => info.carried.as_ref()?.keeps.clone(),
+        _ => None,
+    });
+    assert_eq!(kept.as_ref(), Some(&rows[0].id));
+    let said = format!("{rows:?}");
+    assert!(!said.contains("answer on branch A") && said.contains("answer on branch B"));
+    assert_eq!(imported.left, ["Rewound messages not included: 1."]);
+}
+
+#[test]
+fn a_transcript_of_openclaw() {
+    let (_root, imported, rows) = rows_of(OPENCLAW);
+    assert_eq!((asked(&rows), imported.program), (vec!["Remind me of the train", "Thanks"], "OpenClaw"));
+    assert_eq!((imported.meta.title.as_str(), imported.meta.usage.cost_usd), ("Trains", 0.02));
+    assert_eq!((imported.meta.model.as_deref(), infos(&rows, InfoKind::Compacted)), (Some("claude-opus-4-8"), 1));
+    // What the gateway said itself is no model's.
+    let said = rows.iter().find(|row| matches!(&row.body, Body::Assistant(said) if said.text.starts_with("The train")));
+    assert_eq!(said.unwrap().model, None);
+    assert_eq!(imported.left, ["Attached files not included: 1.", "Lines that are not JSON not included: 1."]);
+}
+
+#[test]
+fn sessions_of_fabric_and_of_aichat() {
+    let (_root, imported, rows) = rows_of("fabric/trip.json");
+    assert_eq!(asked(&rows), ["Grüße 修复: a long article", "and this picture?"]);
+    assert_eq!((imported.program, imported.meta.title.as_str()), ("fabric", "trip"));
+    let left =
+        ["Attached files not included: 1.", "Command lines not included: 2.", "System messages not included: 2."];
+    assert_eq!(imported.left, left);
+    assert!(rows.iter().any(|row| matches!(&row.body, Body::Thinking(thought) if thought.text == "A picture.")));
+    let (_root, imported, rows) = rows_of("aichat/trip.yaml");
+    assert_eq!(asked(&rows), ["Grüße 修复:\nwhere to go?", "and the weather?"]);
+    assert_eq!((imported.program, imported.meta.model.as_deref()), ("aichat", Some("gpt-4o")));
+    assert_eq!(infos(&rows, InfoKind::Compacted), 1);
+    let call = rows.iter().find_map(Message::tool).unwrap();
+    assert_eq!((call.name.as_str(), call.result.as_deref()), ("get_weather", Some("{\"sky\":\"grey\"}")));
+    assert_eq!(imported.left, ["Attached files not included: 1.", "System messages not included: 1."]);
+}
+
+/// The first `count` records of a history, in its own form.
+fn cut(whole: &str, name: &str, count: usize) -> String {
+    let document = |value: serde_json::Value| serde_json::to_string(&value).unwrap();
+    match name {
+        OPENCODE => {
+            let mut value: serde_json::Value = serde_json::from_str(whole).unwrap();
+            value["messages"].as_array_mut().unwrap().truncate(count);
+            document(value)
+        }
+        "fabric/trip.json" => {
+            let mut value: serde_json::Value = serde_json::from_str(whole).unwrap();
+            value.as_array_mut().unwrap().truncate(count);
+            document(value)
+        }
+        _ => whole.lines().take(count).map(|line| format!("{line}\n")).collect(),
+    }
+}
+
+#[test]
+fn a_history_that_grew_is_brought_up_to_date() {
+    for (name, count) in [(GEMINI, 9), (OPENCODE, 5), (PI, 12), (OPENCLAW, 5), ("fabric/trip.json", 4)] {
+        let root = folder();
+        let store = quick(root.path());
+        let whole = std::fs::read_to_string(fixture(name)).unwrap();
+        let path = root.path().join(Path::new(name).file_name().unwrap());
+        std::fs::write(&path, cut(&whole, name, count)).unwrap();
+        let import = || store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+        let first = import();
+        std::fs::write(&path, &whole).unwrap();
+        let second = import();
+        assert_eq!(second.meta.id, first.meta.id, "{name}: {second:?}");
+        assert!(matches!(&second.again, Some(Reimport::Added(_, more)) if *more > 0), "{name}: {second:?}");
+        let third = import();
+        assert_eq!((third.again, third.left), (Some(Reimport::Added(first.meta.id.clone(), 0)), Vec::new()), "{name}");
+        let rows = store.read(&first.meta.id, 500).unwrap().rows;
+        let mut ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        ids.sort_unstable();
+        let all = ids.len();
+        ids.dedup();
+        assert_eq!((ids.len(), store.list().sessions.len()), (all, 1), "{name}");
+        let (_other, _, at_once) = rows_of(name);
+        assert_eq!(asked(&rows), asked(&at_once), "{name}");
+    }
+}
