@@ -277,6 +277,8 @@ pub struct Frame {
     pub list_rows: u16,
     /// Lines of the panel's text that are not shown because they are scrolled away or below its end.
     pub panel_hidden: u16,
+    /// Lines of the panel's text above the first one that is shown.
+    pub panel_scroll: u16,
     /// The first and the last line of each step of the plan that is asked for.
     pub panel_steps: Vec<(u16, u16)>,
     /// Rows in which the panel's text is shown.

@@ -182,8 +182,8 @@ fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Op
     };
     let refused = || {
         format!(
-            "Access is granted to one program, here `{program}`, but the line runs others or can't be parsed. Run \
-             `{program}` on its own line."
+            "Access is granted to one program, here `{program}`, and the line runs others, or some that are only \
+             known at run time. Run `{program}` on its own line."
         )
     };
     let (command, _) = line(facts).ok_or_else(refused)?;

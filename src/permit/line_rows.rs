@@ -6,7 +6,7 @@ use super::matches::Ways;
 use super::policy::{AskEdits, Policy};
 use super::row::{COMPUTES, EDITS_ALLOWED, TouchRow, always_ask, asked, explore, noting};
 use super::rules::Rules;
-use super::shell::{self, CommandPart, Judged, Judgement};
+use super::shell::{self, CommandPart, Judged, Judgement, shortened};
 use crate::domain::command_effects::{Settles, reach};
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
@@ -49,7 +49,13 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
         let risks = danger.into_iter().chain(risks).collect();
         (rank, PartShown { text: part.text.clone(), state, risks, worst: false })
     };
-    let mut all: Vec<(Option<usize>, PartShown)> = line.judgement.parts.iter().map(shown).collect();
+    let mut all: Vec<(Option<usize>, PartShown)> = Vec::new();
+    for part in line.judgement.parts.iter().map(shown) {
+        // What a loop runs several times is shown once.
+        if !all.contains(&part) {
+            all.push(part);
+        }
+    }
     let asked = |part: &PartShown| part.state == PartState::Asked;
     let worst = all.iter().filter(|(_, part)| asked(part)).filter_map(|(rank, _)| *rank).min();
     if let Some((_, part)) = all.iter_mut().find(|(rank, part)| asked(part) && rank.is_some() && *rank == worst) {
@@ -96,8 +102,8 @@ impl CommandLine<'_> {
         };
         if mode == Mode::Explore {
             // The judge's reason already says it when it is about the list.
-            let listed = why.ends_with(super::row::UNLISTED);
-            let text = if listed { why } else { format!("`{name}` is not known to be read-only: {why}") };
+            let text =
+                if super::row::is_whole(&why) { why } else { format!("`{name}` is not known to be read-only: {why}") };
             return TouchRow::Deny(explore(&text));
         }
         let looks = self.looks(self.command, facts);
@@ -326,7 +332,7 @@ impl CommandLine<'_> {
         let offer = argv.and_then(|argv| grants::command(argv, ways, rules));
         let why = match shell::judge(text, shell::ReadOnlyProfile::Enforced).verdict {
             Judged::Other(why) => why,
-            _ => format!("`{}` is not a known read-only command", shortened(text)),
+            _ => shell::needs_sandbox(text),
         };
         found.ask(why, offer);
     }
@@ -399,15 +405,4 @@ impl LineFindings {
 /// The profile that other commands than readers run in keeps protected paths from them.
 fn is_held(policy: Policy) -> bool {
     policy.read_only_profile != shell::ReadOnlyProfile::None && policy.sandbox != Sandbox::None
-}
-
-/// The first line of a command, short enough for a sentence.
-pub(super) fn shortened(command: &str) -> String {
-    let mut lines = command.trim().lines();
-    let first = lines.next().unwrap_or_default();
-    let mut out: String = first.chars().take(60).collect();
-    if out.len() < first.len() || lines.next().is_some() {
-        out.push('…');
-    }
-    out
 }

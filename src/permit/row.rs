@@ -1,5 +1,6 @@
 //! Outcome of one touch of a call.
 
+use super::shell;
 use crate::domain::rule::Offer;
 
 /// Reason to ask about what may read a secret unseen.
@@ -39,9 +40,14 @@ pub(super) fn noting(row: TouchRow, noted: &[String]) -> TouchRow {
 /// End of a reason that says all by itself.
 pub(super) const UNLISTED: &str = "is not a known read-only command";
 
+/// True for a reason that needs no words before it: it says itself what is not known to be read-only.
+pub(super) fn is_whole(why: &str) -> bool {
+    [UNLISTED, "not known to be read-only", shell::NEEDS_SANDBOX].iter().any(|words| why.contains(words))
+}
+
 /// A question about what is not known to be read-only.
 pub(super) fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> TouchRow {
-    let reason = if why.ends_with(UNLISTED) { format!("{why}.") } else { format!("Not known to be read-only: {why}.") };
+    let reason = if is_whole(why) { format!("{why}.") } else { format!("Not known to be read-only: {why}.") };
     TouchRow::Ask { reason, risks, offers, every_time: false }
 }
 

@@ -2,11 +2,11 @@
 
 use super::access;
 use super::grants;
-use super::line_rows::{CommandLine, shortened};
+use super::line_rows::CommandLine;
 use super::policy::{AskEdits, ExploreCommands, Policy};
 use super::row::{COMPUTES, EDITS_ALLOWED, TouchRow, always_ask, explore};
 use super::rules::Rules;
-use super::shell;
+use super::shell::{self, shortened};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::rule::NETWORK;

@@ -272,12 +272,87 @@ fn a_struck_change_is_crossed_out_and_the_yes_says_what_it_leaves_out() {
         let mut state = used();
         struck(&mut state);
         let screen = shot("changes", &state, width, height);
-        assert!(screen.contains("1. line 5") && !screen.contains("without"), "{screen}");
+        let first = if height > 10 { "1. line 5" } else { "5 - line 5" };
+        assert!(screen.contains(first) && !screen.contains("without"), "{screen}");
         // The second one is brought into sight and struck.
         let screen = press(&mut state, &["j", "j", "x"], width, height);
         for says in ["2. line 25", "struck", "once, without 1 change"] {
             assert!(screen.contains(says), "{width}x{height} {says}\n{screen}");
         }
         insta::assert_snapshot!(format!("struck-{width}x{height}"), shot("struck", &state, width, height));
+        // What stays anyway is not crossed out.
+        let (buf, _) = draw(&state, width, height);
+        for y in 0..height {
+            let text: String = (0..width).map(|x| buf[(x, y)].symbol()).collect();
+            let crossed = (0..width).any(|x| buf[(x, y)].modifier.contains(ratatui::style::Modifier::CROSSED_OUT));
+            let wanted = text.contains("25 - line 25") || text.contains("25 + new");
+            assert_eq!(crossed, wanted, "{width}x{height} {text}");
+        }
+    }
+}
+
+#[test]
+fn what_changes_is_in_sight_first_and_the_context_above_it_can_be_scrolled_to() {
+    let old: String = (1..=60).map(|n| format!("line {n}\n")).collect();
+    let new = old.replace("line 31\nline 32\nline 33\n", "new 31\nnew 32\nnew 33\n");
+    for (width, height) in [(140, 40), (100, 30), (80, 24), (40, 10)] {
+        let mut state = used();
+        let Ask::Approval(mut approval) = change() else { unreachable!() };
+        let diff = FileDiff::between("src/auth/redirect.rs", Some(&old), &new);
+        approval.proposal = Proposal::Change { diff, before: "1".to_owned(), after: "2".to_owned() };
+        ask(&mut state, Ask::Approval(approval));
+        focus_panel(&mut state, None);
+        let screen = shot("change-first", &state, width, height);
+        for changed in ["31 - line 31", "32 - line 32", "33 - line 33"] {
+            assert!(screen.contains(changed), "{width}x{height} {changed}\n{screen}");
+        }
+        draw(&state, width, height);
+        if height == 10 {
+            insta::assert_snapshot!("change-first-40x10", screen);
+            let up = press(&mut state, &["pageup"], width, height);
+            assert!(up.contains("28   line 28"), "{up}");
+            let down = press(&mut state, &["pagedown", "pagedown"], width, height);
+            assert!(down.contains("31 + new 31"), "{down}");
+        }
+    }
+    // Of several places the first one, with its number where there is room for it.
+    let mut state = used();
+    struck(&mut state);
+    let screen = shot("changes-first", &state, 40, 10);
+    assert!(screen.contains("5 - line 5") && screen.contains("5 + new"), "{screen}");
+}
+
+#[test]
+fn long_answers_of_a_question_are_read_to_their_ends() {
+    let option = |n: usize| {
+        format!(
+            "Way {n}: keep the redirect in the query string, decode it once, and say so in the log with a mark END{n}"
+        )
+    };
+    let text = "Which way should the redirect take after login? It has to survive an encoded ampersand, and the old \
+                links in mails should go on working.";
+    for (count, (width, height)) in
+        [2, 4, 9].into_iter().flat_map(|n| [(140, 40), (100, 30), (80, 24), (40, 10)].map(|size| (n, size)))
+    {
+        let mut state = used();
+        let options = (1..=count).map(option).collect();
+        ask(&mut state, Ask::Question(AgentQuestion { call: CallId::new("q"), text: text.to_owned(), options }));
+        focus_panel(&mut state, None);
+        let mut seen = shot("long-answers", &state, width, height);
+        if (count, height) == (4, 24) {
+            insta::assert_snapshot!("long-answers-80x24", seen);
+        }
+        draw(&state, width, height);
+        for _ in 0..40 {
+            seen.push_str(&press(&mut state, &["pagedown"], width, height));
+        }
+        for n in 1..=count {
+            assert!(seen.contains(&format!("END{n}")), "{width}x{height} {n} of {count}\n{seen}");
+        }
+        assert!(seen.contains("own words") || seen.contains("your own answer"), "{seen}");
+        // The key of each answer stands before it.
+        for n in 1..=count {
+            assert!(seen.contains(&format!("{n}  Way {n}")), "{width}x{height} {n}\n{seen}");
+        }
     }
 }

@@ -725,7 +725,7 @@ fn any_state() -> impl Strategy<Value = State> {
             if what > 0 && flags[1] {
                 focus_panel(&mut state, flags[2].then_some(usize::from(scroll)));
                 let panel = current(&mut state).panel.as_mut().unwrap();
-                panel.scroll = scroll;
+                panel.scroll = flags[3].then_some(scroll);
                 if flags[3] {
                     panel.extent = Extent::Full;
                 }

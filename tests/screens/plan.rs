@@ -148,7 +148,7 @@ fn steps_are_in_sight_where_a_plan_is_approved() {
         }
     }
     // What stands before the steps can be read below them.
-    panel(&mut state).scroll = u16::MAX;
+    panel(&mut state).scroll = Some(u16::MAX);
     let text = shot("steps-first-end", &state, &Theme::builtin(true), (80, 24));
     assert!(text.contains("more code") || text.contains("saved as"), "{text}");
 }

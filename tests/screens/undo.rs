@@ -7,7 +7,7 @@
 use crate::screen;
 
 use lisle::app::state::State;
-use lisle::app::state::overlay::{ChangesCard, Confirm, Deed, Overlay, UndoCard};
+use lisle::app::state::overlay::{ChangesCard, Confirm, Deed, Overlay, RewindTo, UndoCard};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::undo::{ChangeKind, ChangedFile, Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{At, MessageId};
@@ -68,7 +68,7 @@ fn an_undo_before_it_is_done() {
     state.overlays = vec![Overlay::Undo(Box::new(ticked))];
     shots("redo-ticked", &state);
     let mut back = card(UndoAim::Since(MessageId::new("m")), 0);
-    back.rewind = Some(None);
+    back.rewind = Some((RewindTo::After(MessageId::new("m")), None));
     state.overlays = vec![Overlay::Undo(Box::new(back))];
     shots("rewind-files", &state);
     state.overlays = vec![Overlay::Undo(Box::new(UndoCard::new(session(), UndoAim::Last)))];
@@ -83,8 +83,8 @@ fn an_undo_before_it_is_done() {
 fn going_back_offers_the_files() {
     let mut state = one_session();
     let aim = UndoAim::Since(MessageId::new("m"));
-    let deed =
-        Deed::Rewind { session: session(), at: MessageId::new("m"), text: None, files: Some(Box::new(plan(aim))) };
+    let kept = RewindTo::After(MessageId::new("m"));
+    let deed = Deed::Rewind { session: session(), kept, text: None, files: Some(Box::new(plan(aim))) };
     let says = vec![
         "A new session keeps everything up to the chosen entry.".to_owned(),
         "Files are unchanged; 6 files changed since can also be restored (f shows them)".to_owned(),

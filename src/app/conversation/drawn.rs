@@ -28,7 +28,7 @@ pub(crate) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return };
     let (Some(drawn), Some(open)) = (found, state.conversations.open.get_mut(&id)) else { return };
     if let Some(panel) = open.panel.as_mut() {
-        panel.scroll = panel.scroll.min(hidden);
+        panel.scroll = panel.scroll.map(|scroll| scroll.min(hidden));
     }
     let chat = &mut open.chat;
     let bottom = drawn.at_end;

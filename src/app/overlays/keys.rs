@@ -59,9 +59,7 @@ pub(crate) fn wheel(state: &mut State, by: isize) {
         Some(Overlay::Picker(picker)) => picker.step(by),
         Some(Overlay::Inbox(inbox)) => match &mut inbox.answering {
             Some((_, panel)) => {
-                let most = usize::from(state.screen.frame.panel_hidden);
-                let scroll = usize::from(panel.scroll).saturating_add_signed(by).min(most);
-                panel.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
+                panel.scroll_by(by, state.screen.frame.panel_scroll, state.screen.frame.panel_hidden);
             }
             None => {
                 inbox.selected = inbox.selected.saturating_add_signed(by).min(inbox.rows.len().saturating_sub(1));

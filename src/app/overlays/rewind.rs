@@ -1,15 +1,14 @@
 //! Going back to an earlier message, and branching there: which message, what would be left out, and how that can be had again.
 
 use crate::app::effect::Effect;
-use crate::app::shell::{overlay, session_changes, text};
+use crate::app::shell::{overlay, session, session_changes, text};
 use crate::app::state::chat::{Chat, Entry};
-use crate::app::state::overlay::{Confirm, Deed, Overlay};
+use crate::app::state::overlay::{Confirm, Deed, Overlay, RewindTo};
 use crate::app::state::picker::{Facts, Item, Kind, Picker, Value};
 use crate::app::state::{Current, Focus, State};
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, UserText};
 use crate::domain::plan::{approval_mode, is_approval};
-use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use crate::protocol::{Command, EngineCommand, SessionCommand};
 use std::path::PathBuf;
@@ -198,12 +197,13 @@ pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
         }
     }
     let chat = state.current_open().map(|open| &open.chat);
+    let is_whole = chat.is_some_and(|chat| chat.earlier.is_none());
     let items: Vec<Item> = chat
         .map(asked)
         .into_iter()
         .flatten()
-        // Nothing stands before the first message: a new session begins there.
-        .filter(|(place, ..)| *place > 0)
+        // What stands before the first one that is loaded is not known while there is more.
+        .filter(|(place, ..)| *place > 0 || is_whole)
         .map(|(_, id, text, left)| {
             let files = if left.files.is_empty() { String::new() } else { format!(": {}", left.named()) };
             let about = format!("Leaves out {}{files}. This session is unchanged.", left.words());
@@ -216,7 +216,13 @@ pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
     open(state, Kind::Rewind, items);
 }
 
-/// Asks before going back. A message of the user is left out and written anew; any other entry is the last that stays.
+/// True if Esc twice leads to a list of messages.
+pub(crate) fn has_messages(state: &State) -> bool {
+    let entries = state.current_open().map(|open| &open.chat.entries).into_iter().flatten();
+    entries.into_iter().any(|entry| matches!(entry.message.body, Body::User(_)))
+}
+
+/// Asks before going back. A message of the user is left out and written again; any other entry is the last that stays.
 pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>) {
     let Current::Session(session) = state.conversations.current.clone() else { return };
     let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
@@ -226,13 +232,20 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
         Body::User(user) => (place.checked_sub(1), Some(user.text.clone())),
         _ => (Some(place), None),
     };
-    let Some(kept) = keep.and_then(|keep| chat.entries.get(keep)) else {
-        let notice = Notice::new(Level::Info, "Nothing before this message");
-        return state.notify(notice.hint("/new starts a session, /clear empties this one"));
+    let kept = match keep.and_then(|keep| chat.entries.get(keep)) {
+        Some(last) => RewindTo::After(last.message.id.clone()),
+        None if chat.earlier.is_none() => RewindTo::Start(id.clone()),
+        None => {
+            let notice = Notice::new(Level::Info, "Earlier messages are still loading");
+            return state.notify(notice.hint("try again in a moment"));
+        }
     };
-    let at = kept.message.id.clone();
     let left = behind(chat, keep);
+    let is_start = matches!(kept, RewindTo::Start(_));
     let what = match &text {
+        Some(text) if is_start => {
+            format!("A new session with the same settings; the text of {} moves to the composer.", text::quoted(text))
+        }
         Some(text) if is_approval(text) => {
             "A new session keeps everything before the approval, in Ask to Edit or stricter.".to_owned()
         }
@@ -246,15 +259,16 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
     let way = state.keys.key_for(crate::keymap::action::SessionAction::Parent);
     let stays = match (left.messages, left.more) {
         (0, false) => format!("{title} is unchanged."),
+        _ if is_start => format!("Left out: {}{files}. They stay in {title}.", left.words()),
         _ => format!("Left out: {}{files}. They stay in {title}; {way} returns to it.", left.words()),
     };
     let says = vec![what, stays, "Files are unchanged".to_owned()];
     // What could be restored comes while the question is read.
     fx.push(Effect::Send(Command::Session {
         id: session.clone(),
-        command: SessionCommand::PlanUndo { aim: UndoAim::Since(at.clone()) },
+        command: SessionCommand::PlanUndo { aim: kept.aim() },
     }));
-    let deed = Deed::Rewind { session, at, text, files: None };
+    let deed = Deed::Rewind { session, kept, text, files: None };
     overlay::confirm(state, Confirm { title: "Rewind?".to_owned(), says, verb: "rewind".to_owned(), deed });
 }
 
@@ -262,11 +276,36 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
 pub(crate) fn rewound(
     state: &mut State,
     session: SessionId,
-    at: MessageId,
+    kept: RewindTo,
     text: Option<String>,
     files: Option<Vec<PathBuf>>,
     fx: &mut Vec<Effect>,
 ) {
+    let at = match kept {
+        RewindTo::After(at) => at,
+        RewindTo::Start(_) => return start_over(state, session, &kept, text, files, fx),
+    };
     state.conversations.rewound = text.map(|text| (session.clone(), text));
     fx.push(Effect::Send(Command::Engine(EngineCommand::Rewind { session, at, files })));
+}
+
+/// Goes back to before the first message: nothing is left to branch from, so a new session begins with the settings of
+/// this one.
+fn start_over(
+    state: &mut State,
+    session: SessionId,
+    kept: &RewindTo,
+    text: Option<String>,
+    files: Option<Vec<PathBuf>>,
+    fx: &mut Vec<Effect>,
+) {
+    if let Some(also) = files {
+        let aim = kept.aim();
+        for command in [SessionCommand::Stop, SessionCommand::Undo { aim, also }] {
+            fx.push(Effect::Send(Command::Session { id: session.clone(), command }));
+        }
+    }
+    let settings = state.sessions.meta(&session).map(session::settings_of).unwrap_or_default();
+    session::begin(state, settings, fx);
+    state.composer_mut().set(&text.unwrap_or_default());
 }

@@ -67,9 +67,9 @@ pub(crate) fn planned(state: &mut State, session: &SessionId, plan: UndoPlan) {
             state.notify(Notice::new(Level::Info, text));
         }
         Some(Overlay::Confirm(asked)) => {
-            if let Deed::Rewind { session: of, at, files, .. } = &mut asked.deed
+            if let Deed::Rewind { session: of, kept, files, .. } = &mut asked.deed
                 && of == session
-                && plan.aim == UndoAim::Since(at.clone())
+                && plan.aim == kept.aim()
                 && !plan.files.is_empty()
             {
                 let key = state.keys.key_for(UndoAction::WithFiles);
@@ -103,10 +103,10 @@ pub(crate) fn changed(state: &mut State, session: &SessionId, changes: Changes) 
 /// Going back: the files too.
 fn with_files(state: &mut State) {
     let Some(Overlay::Confirm(asked)) = state.overlays.last() else { return };
-    let Deed::Rewind { session, at, text, files: Some(plan) } = asked.deed.clone() else { return };
-    let mut card = UndoCard::new(session, UndoAim::Since(at));
+    let Deed::Rewind { session, kept, text, files: Some(plan) } = asked.deed.clone() else { return };
+    let mut card = UndoCard::new(session, kept.aim());
     card.plan = Some(*plan);
-    card.rewind = Some(text);
+    card.rewind = Some((kept, text));
     state.overlays.pop();
     overlay::open(state, Overlay::Undo(Box::new(card)));
     focus::hush(state);
@@ -148,10 +148,8 @@ pub(crate) fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     let UndoCard { session, aim, also, rewind, .. } = (**card).clone();
     let also = also.into_iter().collect();
     overlay::close(state);
-    match (rewind, aim) {
-        (Some(text), UndoAim::Since(at)) => rewind::rewound(state, session, at, text, Some(also), fx),
-        (_, aim) => {
-            fx.push(Effect::Send(Command::Session { id: session, command: SessionCommand::Undo { aim, also } }))
-        }
+    match rewind {
+        Some((kept, text)) => rewind::rewound(state, session, kept, text, Some(also), fx),
+        None => fx.push(Effect::Send(Command::Session { id: session, command: SessionCommand::Undo { aim, also } })),
     }
 }

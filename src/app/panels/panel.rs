@@ -43,7 +43,7 @@ fn focus_plan(state: &mut State) {
             open.panel = Some(Panel::new(request));
         }
         if let Some(panel) = &mut open.panel {
-            panel.scroll = 0;
+            panel.scroll = None;
         }
         Some(())
     });
@@ -79,10 +79,11 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
 }
 
 fn step(state: &mut State, verb: AnswerAction) -> Did {
-    let (steps, rows) = (state.screen.frame.panel_steps.clone(), state.screen.frame.panel_rows.max(2));
-    match focus::focused(state)
-        .is_some_and(|(_, panel)| plan::step(panel, verb, &steps, rows) || hunks::step(panel, verb, &steps, rows))
-    {
+    let frame = &state.screen.frame;
+    let (steps, rows, drew) = (frame.panel_steps.clone(), frame.panel_rows.max(2), frame.panel_scroll);
+    let Some((_, panel)) = focus::focused(state) else { return letters::Did::Nothing };
+    panel.scroll.get_or_insert(drew);
+    match plan::step(panel, verb, &steps, rows) || hunks::step(panel, verb, &steps, rows) {
         true => letters::Did::Moved,
         false => letters::Did::Nothing,
     }
@@ -90,20 +91,22 @@ fn step(state: &mut State, verb: AnswerAction) -> Did {
 
 /// The verbs that move what is asked; `None` for other ones.
 fn scrolled(state: &mut State, verb: AnswerAction) -> Option<Did> {
-    let (last, page) = (state.screen.frame.panel_hidden, state.screen.frame.panel_rows.max(2) - 1);
+    let frame = &state.screen.frame;
+    let (last, drew) = (frame.panel_hidden, frame.panel_scroll);
+    let page = isize::from(u8::try_from(frame.panel_rows.max(2) - 1).unwrap_or(u8::MAX));
     let (_, panel) = focus::focused(state)?;
     let full = panel.extent == Extent::Full;
     match verb {
         // Letters that mean something only where the text has the whole screen.
         AnswerAction::ScrollTop | AnswerAction::ScrollEnd if !full => return Some(letters::Did::Nothing),
-        AnswerAction::ScrollTop => panel.scroll = 0,
-        AnswerAction::ScrollEnd => panel.scroll = last,
+        AnswerAction::ScrollTop => panel.scroll = Some(0),
+        AnswerAction::ScrollEnd => panel.scroll = Some(last),
         AnswerAction::Full => {
             panel.extent = if full { Extent::Docked } else { Extent::Full };
-            panel.scroll = 0;
+            panel.scroll = None;
         }
-        AnswerAction::ScrollUp => panel.scroll = panel.scroll.saturating_sub(page),
-        AnswerAction::ScrollDown => panel.scroll = panel.scroll.saturating_add(page).min(last),
+        AnswerAction::ScrollUp => panel.scroll_by(-page, drew, last),
+        AnswerAction::ScrollDown => panel.scroll_by(page, drew, last),
         _ => return None,
     }
     Some(letters::Did::Moved)

@@ -39,7 +39,7 @@ pub(crate) fn step(panel: &mut Panel, verb: AnswerAction, ends: &[(u16, u16)], r
 pub(super) fn scroll_to(panel: &mut Panel, lines: Option<(u16, u16)>, rows: u16) {
     if let Some((first, last)) = lines {
         let least = (last + 1).saturating_sub(rows);
-        panel.scroll = panel.scroll.clamp(least.min(first), first);
+        panel.scroll = Some(panel.scroll.unwrap_or(0).clamp(least.min(first), first));
     }
 }
 

@@ -33,17 +33,7 @@ pub(crate) fn reset(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(meta) = state.current_meta().filter(said).cloned() else {
         return state.notify(Notice::new(Level::Info, "Already a new session"));
     };
-    let settings = NewSession {
-        alias: None,
-        title: None,
-        connection: meta.asked().cloned(),
-        cwd: Some(meta.cwd),
-        model: meta.model,
-        mode: Some(meta.mode),
-        thinking: Some(meta.thinking),
-        labels: meta.labels,
-        worktree: false,
-    };
+    let settings = session::settings_of(&meta);
     if meta.activity != Activity::Idle {
         session::stop(state, fx);
     }

@@ -6,6 +6,7 @@ use crate::app::shell::focus;
 use crate::app::state::hidden::holds_a_key;
 use crate::app::state::open::Open;
 use crate::app::state::{Current, Focus, State};
+use crate::domain::SessionMeta;
 use crate::domain::ids::SessionId;
 use crate::domain::session::{Activity, ThinkingLevel};
 use crate::domain::{Level, Mode, Notice};
@@ -20,6 +21,21 @@ const LOADED: usize = 12;
 /// A new session: the composer is there at once, the engine makes the session meanwhile.
 pub(crate) fn new(state: &mut State, fx: &mut Vec<Effect>) {
     begin(state, NewSession::default(), fx);
+}
+
+/// Settings for a new session like this one.
+pub(crate) fn settings_of(meta: &SessionMeta) -> NewSession {
+    NewSession {
+        alias: None,
+        title: None,
+        connection: meta.asked().cloned(),
+        cwd: Some(meta.cwd.clone()),
+        model: meta.model.clone(),
+        mode: Some(meta.mode),
+        thinking: Some(meta.thinking),
+        labels: meta.labels.clone(),
+        worktree: false,
+    }
 }
 
 pub(crate) fn begin(state: &mut State, settings: NewSession, fx: &mut Vec<Effect>) {

@@ -235,6 +235,11 @@ impl State {
         self.notices.push_while(self.clock.now, notice, conditions);
     }
 
+    /// The same for this many milliseconds at the most.
+    pub(crate) fn notify_for(&mut self, ms: u64, notice: Notice, conditions: Vec<TrueWhile>) {
+        self.notices.push_for(ms, self.clock.now, notice, conditions);
+    }
+
     /// Takes away notices that are not true any more.
     pub(crate) fn drop_untrue_notices(&mut self) {
         let mut notices = std::mem::take(&mut self.notices);

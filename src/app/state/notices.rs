@@ -74,13 +74,18 @@ impl Notices {
 
     /// The same for as long as all of the conditions hold.
     pub fn push_while(&mut self, now: At, notice: Notice, conditions: Vec<TrueWhile>) {
+        self.push_for(stays(notice.level), now, notice, conditions);
+    }
+
+    /// The same for this many milliseconds at the most.
+    pub fn push_for(&mut self, ms: u64, now: At, notice: Notice, conditions: Vec<TrueWhile>) {
         let matter = |notice: &Notice| match notice.level {
             Level::Info => notice.text.split_once(": ").map(|(matter, _)| matter.to_owned()),
             Level::Warning | Level::Error => None,
         };
         let new = matter(&notice);
         self.shown.retain(|shown| shown.notice != notice && (new.is_none() || matter(&shown.notice) != new));
-        let until = now.plus(stays(notice.level));
+        let until = now.plus(ms);
         if self.past.back().is_some_and(|(_, last)| *last == notice) {
             self.past.pop_back();
         }

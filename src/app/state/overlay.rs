@@ -105,7 +105,7 @@ pub struct UndoCard {
     /// Files that somebody changed since, and that are restored all the same.
     pub also: BTreeSet<PathBuf>,
     /// The session goes back to a message as well; the text that is to be written anew, if there is one.
-    pub rewind: Option<Option<String>>,
+    pub rewind: Option<(RewindTo, Option<String>)>,
 }
 
 impl UndoCard {
@@ -179,13 +179,31 @@ pub enum Deed {
     Rewind {
         /// Session id.
         session: SessionId,
-        /// The last message that is kept.
-        at: MessageId,
+        /// What is kept.
+        kept: RewindTo,
         /// The text to be written anew.
         text: Option<String>,
         /// The files that could be restored as well, where there are any.
         files: Option<Box<UndoPlan>>,
     },
+}
+
+/// What a rewind keeps of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RewindTo {
+    /// Everything up to this message.
+    After(MessageId),
+    /// Nothing: this message is the first one.
+    Start(MessageId),
+}
+
+impl RewindTo {
+    /// Files that calls changed since.
+    #[must_use]
+    pub fn aim(&self) -> UndoAim {
+        let (RewindTo::After(id) | RewindTo::Start(id)) = self;
+        UndoAim::Since(id.clone())
+    }
 }
 
 /// One line that is asked for.

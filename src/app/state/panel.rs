@@ -268,8 +268,9 @@ pub struct Panel {
     irreversible: bool,
     /// Stage of answering.
     pub stage: Stage,
-    /// Lines of what is asked that are scrolled away above.
-    pub scroll: u16,
+    /// Lines of what is asked that are scrolled away above; `None` until it is scrolled: then the drawing brings the
+    /// first changed lines into sight.
+    pub scroll: Option<u16>,
     /// Room for the request.
     pub extent: Extent,
     /// The rules that a yes for longer would keep: as offered, or as the user changed them.
@@ -298,7 +299,7 @@ impl Panel {
             letter: None,
             irreversible: is_irreversible(request),
             stage: Stage::Choosing,
-            scroll: 0,
+            scroll: None,
             extent: Extent::Docked,
             rules: offered(request),
             plan: match &request.ask {
@@ -311,6 +312,13 @@ impl Panel {
             },
             begun: None,
         }
+    }
+
+    /// Scrolls what is asked, from the line that the last frame `drew` first to the `last` one at the most.
+    pub(crate) fn scroll_by(&mut self, by: isize, drew: u16, last: u16) {
+        let from = usize::from(self.scroll.unwrap_or(drew));
+        let scroll = from.saturating_add_signed(by).min(usize::from(last));
+        self.scroll = Some(u16::try_from(scroll).unwrap_or(u16::MAX));
     }
 
     /// The answer that this choice gives, where no words are needed for it.

@@ -7,6 +7,7 @@ use crate::app::overlays::{keys, rewind};
 use crate::app::panels::panel;
 use crate::app::sessions::list;
 use crate::app::shell::{draft, session};
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::{Focus, State};
 use crate::domain::request::Ask;
 use crate::domain::session::Activity;
@@ -87,13 +88,17 @@ fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
 
 /// Esc where it has nothing to do: twice, it leads back to an earlier message.
 fn twice(state: &mut State, fx: &mut Vec<Effect>) {
-    let idle = state.focus == Focus::Composer && state.composer().is_empty();
+    let idle = state.focus == Focus::Composer && state.composer().is_empty() && rewind::has_messages(state);
     let before = state.input.moments.escaped.replace(state.clock.now);
     if idle && before.is_some_and(|before| state.clock.now.since(before) < TWICE) {
         state.input.moments.escaped = None;
-        rewind::rewind(state, fx);
+        return rewind::rewind(state, fx);
+    }
+    if idle {
+        let notice = Notice::new(Level::Info, "Esc again rewinds to an earlier message");
+        state.notify_for(TWICE, notice, vec![TrueWhile::Draft(String::new())]);
     }
 }
 
-/// Milliseconds between two presses of Esc that belong together.
-const TWICE: u64 = 600;
+/// Milliseconds between two presses of Esc that belong together; the words about the second one stay as long.
+const TWICE: u64 = 1_500;

@@ -122,10 +122,10 @@ fn wheel(state: &mut State, target: Option<Target>, by: i64) {
             state.sessions.top = state.sessions.top.saturating_add_signed(step).min(last);
         }
         Some(Target::Panel | Target::Choice(_)) => {
-            let hidden = state.screen.frame.panel_hidden;
-            if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) {
-                let scroll = i64::from(panel.scroll).saturating_add(by).clamp(0, i64::from(hidden));
-                panel.scroll = u16::try_from(scroll).unwrap_or(0);
+            let id = state.current_id().cloned();
+            let open = id.and_then(|id| state.conversations.open.get_mut(&id));
+            if let Some(panel) = open.and_then(|open| open.panel.as_mut()) {
+                panel.scroll_by(step, state.screen.frame.panel_scroll, state.screen.frame.panel_hidden);
             }
         }
         _ => scroll::scroll(state, by),

@@ -154,6 +154,9 @@ pub fn judge(command: &str, profile: ReadOnlyProfile) -> Judgement {
     };
     if profile == ReadOnlyProfile::None {
         short_list(command, &mut walk);
+        if walk.why.is_some() {
+            reasons_without_sandbox(command, &mut walk);
+        }
     }
     let Walk { paths, parts, writes, expands, computes, why, .. } = walk;
     let verdict = match why {
@@ -188,6 +191,46 @@ fn short_list(command: &str, walk: &mut Walk) {
             walk.why = Some(why);
         }
     }
+}
+
+/// End of a reason to ask where there is no sandbox.
+pub const NEEDS_SANDBOX: &str = "needs a sandbox to count as read-only";
+
+/// Reason against what only reads, where nothing holds it to that.
+#[must_use]
+pub fn needs_sandbox(command: &str) -> String {
+    format!("`{}` {NEEDS_SANDBOX}", shortened(command))
+}
+
+/// Puts reasons where there is no sandbox: what would only read in one needs one; all else has the reason that it would
+/// have there. Verdicts stay as they are.
+fn reasons_without_sandbox(command: &str, walk: &mut Walk) {
+    let held = Walk::of(command, ReadOnlyProfile::Enforced);
+    for (part, held) in walk.parts.iter_mut().zip(&held.parts).filter(|(part, _)| !part.reads) {
+        part.why = if held.reads { needs_sandbox(&part.text) } else { held.why.clone() };
+    }
+    walk.why = Some(match held.why {
+        Some(why) => why,
+        // An option of a program that may run without one: the reason names it.
+        None => walk.why.take().filter(|_| short_lists(command)).unwrap_or_else(|| needs_sandbox(command)),
+    });
+}
+
+/// The first line of a command, short enough for a sentence.
+pub(in crate::permit) fn shortened(command: &str) -> String {
+    let mut lines = command.trim().lines();
+    let first = lines.next().unwrap_or_default();
+    let mut out: String = first.chars().take(60).collect();
+    if out.len() < first.len() || lines.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// True if the short list has all programs of a line.
+fn short_lists(command: &str) -> bool {
+    let listed = |simple: &strict::StrictCommand| unsandboxed::lists(&simple.words);
+    strict::parse(command).is_ok_and(|simples| simples.iter().all(listed))
 }
 
 /// Characters that a terminal does not show as what they are, or that shells do not agree on.

@@ -316,9 +316,12 @@ impl SyntaxReader<'_> {
     fn for_loop(&mut self) -> Result<(), String> {
         self.at += 3;
         self.blanks();
+        if self.rest().starts_with("((") {
+            return Err("`for ((…))` is not supported".to_owned());
+        }
         let name = self.word()?;
         if !name.bare || !word::is_loop_name(&name.text) || name.opens != Opens::Literal {
-            return Err("the variable of a loop has a name in small letters".to_owned());
+            return Err("only a name in small letters is supported as the variable of a loop".to_owned());
         }
         self.expect("in")?;
         let mut values = Vec::new();
@@ -331,7 +334,7 @@ impl SyntaxReader<'_> {
                 }
                 Some('\n') => break,
                 Some(c) if !"&|<>()#".contains(c) => values.push(self.word()?),
-                _ => return Err("a loop is not supported".to_owned()),
+                _ => return Err("this form of `for` is not supported".to_owned()),
             }
         }
         self.expect("do")?;

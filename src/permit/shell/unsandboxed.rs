@@ -240,6 +240,12 @@ pub(super) fn names() -> Vec<&'static str> {
     PROGRAMS.iter().map(|program| program.name).chain(BUILTINS.iter().copied()).collect()
 }
 
+/// True if the list has the program of a simple command.
+pub(super) fn lists(words: &[StrictWord]) -> bool {
+    let listed = |name: &str| BUILTINS.contains(&name) || PROGRAMS.iter().any(|program| program.name == name);
+    words.first().is_some_and(|program| program.bare && listed(&program.text))
+}
+
 /// Checks one simple command. `Ok` when it only reads, with the words that may be paths.
 ///
 /// # Errors

@@ -75,6 +75,8 @@ impl ShellWord {
     }
 }
 
+/// Characters of an expansion that a reason shows.
+const SHOWN: usize = 40;
 /// Variables whose values are the machine's and that may be printed.
 const PRINTED: &[&str] = &["HOME", "PWD", "OLDPWD", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "HOSTNAME", "SHLVL"];
 
@@ -229,16 +231,16 @@ impl WordReader<'_> {
     /// Behind a `$`.
     fn dollar(&mut self, quoted: bool) -> Result<(), String> {
         match self.peek() {
-            Some('(' | '[') => Err(refused('$')),
+            Some('(' | '[') => Err(self.computed()),
             Some('\'') if !quoted => {
                 self.at += 1;
                 self.ansi()
             }
-            Some('"') if !quoted => Err(refused('$')),
+            Some('"') if !quoted => Err(self.computed()),
             Some('{') => {
                 let rest = self.line.get(self.at + 1..).unwrap_or_default();
                 let Some((name, _)) = rest.split_once('}').filter(|(name, _)| is_name(name)) else {
-                    return Err(refused('$'));
+                    return Err(self.computed());
                 };
                 self.at += name.len() + 2;
                 self.named(name, quoted);
@@ -251,7 +253,7 @@ impl WordReader<'_> {
                 self.at += end;
                 // `$name[` is `$name` and a pattern to bash, and a subscript to other shells.
                 if self.peek() == Some('[') {
-                    return Err(refused('$'));
+                    return Err(format!("`${name}[…]` is only known at run time"));
                 }
                 self.named(name, quoted);
                 Ok(())
@@ -276,6 +278,24 @@ impl WordReader<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Reason against the expansion behind the `$` that was read last.
+    fn computed(&self) -> String {
+        let rest = self.line.get(self.at..).unwrap_or_default();
+        let what = match rest.split_once('}') {
+            _ if rest.starts_with("((") => "$((…))",
+            _ if rest.starts_with('(') => return "the output of `$(…)` is only known at run time".to_owned(),
+            _ if rest.starts_with('[') => "$[…]",
+            Some((inner, _))
+                if rest.starts_with('{') && inner.chars().count() <= SHOWN && !inner.contains(['`', '\n']) =>
+            {
+                return format!("`${inner}}}` is only known at run time");
+            }
+            _ if rest.starts_with('{') => "${…}",
+            _ => "$\"…\"",
+        };
+        format!("`{what}` is only known at run time")
     }
 
     fn named(&mut self, name: &str, quoted: bool) {
@@ -355,7 +375,8 @@ fn is_name(name: &str) -> bool {
 /// Reason why a character is refused.
 pub(super) fn refused(c: char) -> String {
     match c {
-        '$' | '`' => format!("`{c}` expands to something that is only known at run time"),
+        '$' => "`$` expands to something that is only known at run time".to_owned(),
+        '`' => "the output of a command in backticks is only known at run time".to_owned(),
         '<' | '>' => format!("`{c}` redirects in a way that is not supported"),
         '(' | ')' | '{' | '}' => format!("`{c}` groups or expands in a way that is not supported"),
         '~' => "`~` expands to what is only known at run time".to_owned(),

@@ -23,6 +23,8 @@ pub(super) struct LaidOutLine {
     pub(super) skips: u32,
     /// The first cell of a ground that reaches to the end of the row: that of a block of code.
     pub(super) ground: Option<u16>,
+    /// A line that a change adds or removes.
+    pub(super) changed: bool,
 }
 
 /// Position of a part of a logical line.

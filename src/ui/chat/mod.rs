@@ -40,6 +40,7 @@ use crate::domain::Body;
 use crate::domain::diff::FileDiff;
 use crate::domain::sanitise::clean;
 use crate::theme::Theme;
+use laid_out_line::LaidOutLine;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -81,6 +82,39 @@ pub fn diff_beside(diff: &FileDiff, width: u16, look: &ChatStyle<'_>) -> Vec<Lin
     laid_out_line::lines(diff::beside(diff, usize::from(width), look))
 }
 
+/// A line of a change as it is drawn.
+#[derive(Clone, Debug)]
+pub(in crate::ui) struct ChangeLine {
+    pub(in crate::ui) line: Line<'static>,
+    /// It comes or goes; else it is context, a name or a mark.
+    pub(in crate::ui) changed: bool,
+}
+
+impl From<Line<'static>> for ChangeLine {
+    fn from(line: Line<'static>) -> Self {
+        Self { line, changed: false }
+    }
+}
+
+/// A change of a file in lines that tell what comes or goes: old and new beside each other where there is room, unless
+/// `one_below` is wanted.
+pub(in crate::ui) fn change_lines(
+    diff: &FileDiff,
+    width: u16,
+    one_below: bool,
+    look: &ChatStyle<'_>,
+) -> Vec<ChangeLine> {
+    let width = usize::from(width);
+    let laid_lines = if one_below { diff::unified(diff, width, look) } else { diff::beside(diff, width, look) };
+    laid_lines.into_iter().map(ChangeLine::from).collect()
+}
+
+impl From<LaidOutLine> for ChangeLine {
+    fn from(laid_line: LaidOutLine) -> Self {
+        Self { changed: laid_line.changed, line: laid_line.line }
+    }
+}
+
 /// Name of a changed file with what becomes of it, as above one of several changes.
 #[must_use]
 pub fn diff_name(diff: &FileDiff, width: u16, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
@@ -88,13 +122,12 @@ pub fn diff_name(diff: &FileDiff, width: u16, look: &ChatStyle<'_>) -> Vec<Line<
 }
 
 /// The changes of several files, each under its name.
-#[must_use]
-pub fn diffs_with<'a>(
+pub(in crate::ui) fn changes_lines<'a>(
     diffs: impl Iterator<Item = &'a FileDiff>,
     width: u16,
     look: &ChatStyle<'_>,
-) -> Vec<Line<'static>> {
-    laid_out_line::lines(diff::several(diffs, usize::from(width), false, look))
+) -> Vec<ChangeLine> {
+    diff::several(diffs, usize::from(width), false, look).into_iter().map(ChangeLine::from).collect()
 }
 
 /// The logical text of an entry for copying: no gutter, no padding, no soft breaks. Sanitised.

@@ -2,7 +2,7 @@
 //!
 //! Nothing that is decided on is shortened, and what could deceive is made visible.
 
-use super::super::panel::approval::oddities;
+use super::super::panel::approval::{UNCHECKED_PARTS, oddities};
 use super::prose;
 use super::row::{change, diff, hunk_lines, labelled};
 use crate::app::state::panel::{Choice, Panel};
@@ -137,8 +137,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
     out.extend(approval.risks.iter().map(|risk| format!("risk: {}", reveal_line(risk))));
     out.extend(approval.reasons.iter().map(|reason| format!("why: {}", reveal_line(reason))));
     if matches!(approval.proposal, Proposal::Command { .. }) && approval.parts.is_empty() {
-        let text = "best guess: parsing failed, the line may do more than shown";
-        out.push(text.to_owned());
+        out.push(UNCHECKED_PARTS.to_owned());
     }
     if approval.would_run_now {
         out.push("note: mode changed; it would now run without asking".to_owned());

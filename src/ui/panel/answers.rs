@@ -11,21 +11,20 @@ use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, AnswerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
-/// The answers with their keys, one a row. Where not all fit: the selected one with what it keeps, and all as their keys.
+/// The answers with their keys, each on rows of its own. Where not all fit: the selected one with what it keeps, and all as
+/// their keys.
 pub(super) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
     // What a yes for longer keeps stands below it once it is selected.
     let details = remembered_rules::lines(paint, view, area.width);
-    if view.panel.choices.len() + details.len() > usize::from(area.height) {
+    if rows(paint, view, area.width) > usize::from(area.height) {
         return packed(paint, view, area, &details);
     }
     let letters = letters(paint, view);
-    let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
     let mut y = 0u16;
     for n in 0..view.panel.choices.len() {
-        one(paint, view, n, cells::row(area, y), (&letters, widest));
-        y += 1;
+        y += one(paint, view, n, rows_from(area, y), &letters);
         if view.panel.selected == Some(n) {
             for line in &details {
                 paint.line(cells::row(area, y), line);
@@ -35,32 +34,82 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
     }
 }
 
-/// An answer on a row of its own.
-fn one(
-    paint: &mut FrameContext<'_>,
-    view: View<'_>,
-    n: usize,
-    row: Rect,
-    (letters, widest): (&[Option<String>], usize),
-) {
-    let Some(choice) = view.panel.choices.get(n) else { return };
+/// What is left of an area from row `y` on.
+fn rows_from(area: Rect, y: u16) -> Rect {
+    let y = y.min(area.height);
+    Rect { y: area.y + y, height: area.height - y, ..area }
+}
+
+/// Rows of all answers with what the selected one keeps.
+pub(super) fn rows(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> usize {
+    let letters = letters(paint, view);
+    let room = usize::from(width).saturating_sub(key_cells(view, &letters));
+    let answers = view.panel.choices.iter().map(|choice| option_lines(choice, room).map_or(1, |lines| lines.len()));
+    answers.sum::<usize>() + remembered_rules::lines(paint, view, width).len()
+}
+
+/// Cells before the text of an answer: the widest key and two blanks. Keys that would go to the draft are not shown.
+fn key_cells(view: View<'_>, letters: &[Option<String>]) -> usize {
+    let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
+    if view.focused { widest + 2 } else { 0 }
+}
+
+/// An answer in the agent's words, in lines of `room` cells; `None` for lisle's own, which are cut or shortened.
+fn option_lines(choice: &Choice, room: usize) -> Option<Vec<String>> {
+    let Choice::Option(text) = choice else { return None };
+    Some(cells::wrap(&clean_line(text), room.max(1)))
+}
+
+/// True if a row of `width` cells cuts an answer in the agent's words.
+fn cuts(view: View<'_>, letters: &[Option<String>], width: usize) -> bool {
+    let room = width.saturating_sub(key_cells(View { focused: true, ..view }, letters));
+    view.panel.choices.iter().any(|choice| option_lines(choice, room).is_some_and(|lines| lines.len() > 1))
+}
+
+/// All answers in the agent's words with their numbers, in lines of `width` cells: for where they are packed into rows that
+/// cut one of them.
+pub(super) fn in_full(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
+    let letters = letters(paint, view);
+    let lead = key_cells(View { focused: true, ..view }, &letters);
+    let room = usize::from(width).saturating_sub(lead).max(1);
+    let all = view.panel.choices.iter().enumerate();
+    let options: Vec<(usize, Vec<String>)> =
+        all.filter_map(|(n, choice)| Some((n, option_lines(choice, room)?))).collect();
+    if !cuts(view, &letters, usize::from(width)) {
+        return Vec::new();
+    }
+    let mut out = vec![Line::default()];
+    for (n, lines) in options {
+        let key = letters.get(n).cloned().flatten().unwrap_or_default();
+        for (at, line) in lines.into_iter().enumerate() {
+            let key = if at == 0 { key.as_str() } else { "" };
+            let key = Span::styled(format!("{key:lead$}"), paint.style(Role::Dim));
+            out.push(Line::from(vec![key, Span::styled(line, paint.style(Role::Text))]));
+        }
+    }
+    out
+}
+
+/// An answer on rows of its own at the top of `area`. Returns how many.
+fn one(paint: &mut FrameContext<'_>, view: View<'_>, n: usize, area: Rect, letters: &[Option<String>]) -> u16 {
+    let Some(choice) = view.panel.choices.get(n) else { return 0 };
+    let lead = key_cells(view, letters);
+    let row = cells::row(area, 0);
+    let more = option_lines(choice, usize::from(row.width).saturating_sub(lead)).unwrap_or_default();
+    let height = u16::try_from(more.len().max(1)).unwrap_or(u16::MAX).min(area.height);
     // The selection begins under the bar's blank, so that the text keeps its column.
-    let band = Rect { x: row.x.saturating_sub(1), width: row.width + 1, ..row };
+    let band = Rect { x: row.x.saturating_sub(1), width: row.width + 1, height, ..row };
     let chosen = view.panel.selected == Some(n);
     if chosen {
         let role = if view.focused { Role::Selected } else { Role::SelectedDim };
         paint.tint(band, role);
         let sign = paint.signs.prompt;
-        paint.over(Rect { width: 1, ..band }, sign, Role::Strong);
+        paint.over(Rect { width: 1, height: 1, ..band }, sign, Role::Strong);
     }
     let mut pieces = Vec::new();
-    // Keys that would go to the draft are not shown.
     if view.focused {
-        let (key, wide) = match widest {
-            0 => ((n + 1).to_string(), 1),
-            _ => (letters.get(n).cloned().flatten().unwrap_or_default(), widest),
-        };
-        let blanks = wide.saturating_sub(cells::width(&key)) + 2;
+        let key = letters.get(n).cloned().flatten().unwrap_or_default();
+        let blanks = lead.saturating_sub(cells::width(&key));
         pieces.push(paint.piece(format!("{key}{:blanks$}", ""), Role::Key));
     }
     let room = usize::from(row.width).saturating_sub(cells::pieces_width(&pieces));
@@ -68,7 +117,7 @@ fn one(
     let label = format!("{}{without}", clean_line(choice.label()));
     let label = match short(choice).filter(|_| cells::width(&label) > room) {
         Some(short) => format!("{short}{without}"),
-        None => label,
+        None => more.first().cloned().unwrap_or(label),
     };
     let role = match (chosen, view.focused) {
         (true, _) => Role::Strong,
@@ -84,7 +133,13 @@ fn one(
         piece.1.bg = None;
     }
     paint.pieces(row, &pieces);
+    for (y, line) in (1..height).zip(more.iter().skip(1)) {
+        let mut piece = paint.piece(format!("{:lead$}{line}", ""), role);
+        piece.1.bg = None;
+        paint.pieces(cells::row(area, y), &[piece]);
+    }
     paint.target(band, Target::Choice(n));
+    height
 }
 
 /// The selected answer with what it keeps, and below it the keys of all.
@@ -96,9 +151,8 @@ fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[L
     let above = area.height - keys;
     if let Some(n) = view.panel.selected.filter(|_| above > 0) {
         let letters = letters(paint, view);
-        let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
-        one(paint, view, n, cells::row(area, 0), (&letters, widest));
-        for (n, line) in (1..above).zip(details) {
+        let used = one(paint, view, n, Rect { height: above, ..area }, &letters);
+        for (n, line) in (used..above).zip(details) {
             paint.line(cells::row(area, n), line);
         }
     }
@@ -128,15 +182,18 @@ type Item = (usize, Vec<Piece<'static>>);
 /// All answers as keys with a word or two each, in rows of `width` cells.
 fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<Item>> {
     let letters = letters(paint, view);
-    let numbered = letters.iter().all(Option::is_none);
+    let cut = cuts(view, &letters, width);
     let mut rows: Vec<Vec<Item>> = Vec::new();
     let mut left = 0;
     for (n, choice) in view.panel.choices.iter().enumerate() {
-        let key = if numbered { Some((n + 1).to_string()) } else { letters.get(n).cloned().flatten() };
+        let key = letters.get(n).cloned().flatten();
         let key = key.filter(|_| view.focused).map(|key| format!("{key} ")).unwrap_or_default();
+        // One that is cut is read above.
+        let only_key = cut && !key.is_empty() && matches!(choice, Choice::Option(_));
         let label = clean_line(choice.label()).into_owned();
         let word = short(choice).map_or(label, |short| format!("{short}{}", without(view, choice)));
         let word = cells::cut(&word, width.saturating_sub(cells::width(&key)).max(1), paint.signs.cut).into_owned();
+        let word = if only_key { String::new() } else { word };
         let role = if view.panel.selected == Some(n) { Role::Strong } else { Role::Dim };
         let pieces = vec![paint.piece(key, Role::Key), paint.piece(word, role)];
         let wide = cells::pieces_width(&pieces);
@@ -186,13 +243,16 @@ fn short(choice: &Choice) -> Option<&'static str> {
     })
 }
 
-/// Keys of the answers: their letters, and the arrows of those that no letter selects.
+/// Keys of the answers: their letters, the arrows of those that no letter selects, and the numbers of all others.
 fn letters(paint: &FrameContext<'_>, view: View<'_>) -> Vec<Option<String>> {
     let context = context(view.request);
     let arrows = format!("{}{}", paint.signs.arrows.up, paint.signs.arrows.down);
     let of = |(n, choice): (usize, &Choice)| match view.panel.needs_arrows(n) {
         true => Some(arrows.clone()),
-        false => verb(choice).and_then(|verb| paint.key_of(Action::Answer(verb), context)),
+        false => match verb(choice) {
+            Some(verb) => paint.key_of(Action::Answer(verb), context),
+            None => (n < 9).then(|| (n + 1).to_string()),
+        },
     };
     view.panel.choices.iter().enumerate().map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! Exact content of an approval, and its warnings.
 
 use super::super::cells;
-use super::super::chat;
+use super::super::chat::{self, ChangeLine};
 use super::super::figures::count;
 use super::super::frame_context::FrameContext;
 use super::super::text::{self, Fold};
@@ -18,6 +18,8 @@ use crate::theme::Role;
 use ratatui::text::{Line, Span};
 use std::collections::BTreeSet;
 
+/// Word on a command line whose parts were not judged one by one.
+pub(in crate::ui) const UNCHECKED_PARTS: &str = "best guess: not checked part by part, it may do more than shown";
 /// Characters that a warning names.
 const NAMED: usize = 4;
 
@@ -27,8 +29,8 @@ pub(super) fn body(
     approval: &Approval,
     width: u16,
     look: &chat::ChatStyle<'_>,
-) -> Vec<Line<'static>> {
-    match &approval.proposal {
+) -> Vec<ChangeLine> {
+    let lines = match &approval.proposal {
         Proposal::Command { command, cwd } => {
             let mut lines = command_lines(paint, command, width);
             if !in_title(paint, cwd, width) {
@@ -37,8 +39,9 @@ pub(super) fn body(
             lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
-        Proposal::Change { diff, .. } if paint.state.conversations.unified => chat::diff_with(diff, width, look),
-        Proposal::Change { diff, .. } => chat::diff_beside(diff, width, look),
+        Proposal::Change { diff, .. } => {
+            return chat::change_lines(diff, width, paint.state.conversations.unified, look);
+        }
         Proposal::Connect { to, command } => {
             let mut lines = styled(paint, &expose(to), width, Role::ToolSubject);
             if !command.is_empty() {
@@ -47,7 +50,7 @@ pub(super) fn body(
             lines
         }
         Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
-        Proposal::Changes { .. } => chat::diffs_with(approval.proposal.diffs(), width, look),
+        Proposal::Changes { .. } => return chat::changes_lines(approval.proposal.diffs(), width, look),
         Proposal::Script { script, files, .. } => {
             let mut lines = styled(paint, &expose(script), width, Role::Strong);
             lines
@@ -55,7 +58,8 @@ pub(super) fn body(
             lines
         }
         Proposal::Plain => styled(paint, &expose(&approval.subject), width, Role::ToolSubject),
-    }
+    };
+    lines.into_iter().map(ChangeLine::from).collect()
 }
 
 /// The command with nothing hidden: every line, every character that would deceive made visible.
@@ -207,7 +211,7 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
         say(paint.signs.dot, Role::Dim, said);
     }
     if matches!(proposal, Proposal::Command { .. }) && parts.is_empty() {
-        say(paint.signs.dot, Role::Dim, "best guess: parsing failed, the line may do more than shown");
+        say(paint.signs.dot, Role::Dim, UNCHECKED_PARTS);
     }
     if *would_run_now {
         say(paint.signs.dot, Role::Good, "mode changed: it would now run without asking");

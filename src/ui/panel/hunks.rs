@@ -1,6 +1,6 @@
 //! A change with several changed places, each under its number, so that single ones can be struck out.
 
-use super::super::chat;
+use super::super::chat::{self, ChangeLine};
 use super::super::frame_context::FrameContext;
 use super::super::text::spans_width;
 use crate::app::state::hunks::HunkView;
@@ -17,29 +17,29 @@ pub(super) fn body(
     marks: &HunkView,
     width: u16,
     look: &chat::ChatStyle<'_>,
-) -> (Vec<Line<'static>>, Vec<(u16, u16)>) {
-    let mut lines: Vec<Line<'static>> = Vec::new();
+) -> (Vec<ChangeLine>, Vec<(u16, u16)>) {
+    let mut lines: Vec<ChangeLine> = Vec::new();
     let mut ends = Vec::new();
     let several = matches!(proposal, Proposal::Changes { .. });
-    let beside = !several && !paint.state.conversations.unified;
+    let one_below = several || paint.state.conversations.unified;
     let mut at = 0;
     for diff in proposal.diffs() {
         // Where a file is one change, its name is the head of that.
         let lone = several && diff.hunks.len() == 1;
         if several && !lines.is_empty() {
-            lines.push(Line::default());
+            lines.push(Line::default().into());
         }
         if several && !lone {
-            lines.extend(chat::diff_name(diff, width, look));
+            lines.extend(chat::diff_name(diff, width, look).into_iter().map(ChangeLine::from));
         }
         for hunk in &diff.hunks {
             let first = lines.len();
             match lone {
-                true => lines.extend(named(paint, diff, (at, marks), width, look)),
-                false => lines.push(head(paint, hunk, at, marks)),
+                true => lines.extend(named(paint, diff, (at, marks), width, look).into_iter().map(ChangeLine::from)),
+                false => lines.push(head(paint, hunk, at, marks).into()),
             }
             let one = FileDiff { hunks: vec![hunk.clone()], ..diff.clone_without_hunks() };
-            let body = if beside { chat::diff_beside(&one, width, look) } else { chat::diff_with(&one, width, look) };
+            let body = chat::change_lines(&one, width, one_below, look);
             match marks.is_struck(at) {
                 true => lines.extend(body.into_iter().map(|line| struck(paint, line))),
                 false => lines.extend(body),
@@ -101,13 +101,14 @@ fn fate(paint: &FrameContext<'_>, at: usize, marks: &HunkView) -> Option<Span<'s
     marks.is_struck(at).then(|| Span::styled("  struck", paint.style(Role::Warning)))
 }
 
-/// A line of a place that is struck out.
-fn struck(paint: &FrameContext<'_>, line: Line<'static>) -> Line<'static> {
+/// A line of a place that is struck out: what would come or go is crossed out, what stays anyway is not.
+fn struck(paint: &FrameContext<'_>, shown: ChangeLine) -> ChangeLine {
+    let ChangeLine { line, changed: true } = shown else { return shown };
     let style: Style = paint.style(Role::Dim).add_modifier(Modifier::CROSSED_OUT);
     // Blanks that only pad are not crossed out.
     let spans = line.spans.into_iter().map(|span| match span.content.trim().is_empty() {
         true => Span::raw(span.content),
         false => Span::styled(span.content, style),
     });
-    Line::from(spans.collect::<Vec<_>>())
+    ChangeLine { line: Line::from(spans.collect::<Vec<_>>()), changed: true }
 }

@@ -177,6 +177,10 @@ fn content(
         }
         () => answers.min(rest.height - kept),
     };
+    // Answers in the agent's words that a packed row cuts are read where the question is.
+    if chooses && all > usize::from(rest.height) {
+        Rc::make_mut(&mut lines).extend(answers::in_full(paint, view, rest.width));
+    }
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
@@ -202,12 +206,13 @@ fn content(
 
     let text = Rect { height: text_rows, ..rest };
     let hidden = lines.len().saturating_sub(usize::from(text_rows));
-    let scroll = usize::from(view.panel.scroll).min(hidden);
+    let scroll = view.panel.scroll.map_or_else(|| first_scroll(paint, text_rows), usize::from).min(hidden);
     for (n, line) in lines.iter().skip(scroll).take(usize::from(text_rows)).enumerate() {
         paint.line(cells::row(text, u16::try_from(n).unwrap_or(u16::MAX)), line);
     }
     paint.found.panel_hidden = u16::try_from(hidden).unwrap_or(u16::MAX);
     paint.found.panel_rows = text_rows;
+    paint.found.panel_scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
     let between =
         Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
@@ -370,6 +375,22 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
     paint.sides_hints(area, &left, &hints, 12);
 }
 
+/// First and last line that come or go, of the place between these lines if there are several.
+fn first_change(lines: &[chat::ChangeLine], place: Option<(u16, u16)>) -> Option<(usize, usize)> {
+    let end = place.map_or(lines.len(), |(_, last)| usize::from(last) + 1);
+    let place = lines.get(..end).unwrap_or(lines);
+    let changed = |line: &chat::ChangeLine| line.changed;
+    Some((place.iter().position(changed)?, place.iter().rposition(changed)?))
+}
+
+/// Lines scrolled away as long as nobody scrolls: the context before the first change goes where it would take more
+/// than a quarter of the rows, and not further than brings all of that change into sight.
+fn first_scroll(paint: &FrameContext<'_>, rows: u16) -> usize {
+    let rows = usize::from(rows);
+    let Some((first, last)) = paint.cache.request.as_ref().and_then(|known| known.change) else { return 0 };
+    if first * 4 > rows { first.min((last + 1).saturating_sub(rows)) } else { 0 }
+}
+
 /// The exact effect, in lines of `width` cells. Cached until request, width or theme change.
 fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrder) -> Rc<Vec<Line<'static>>> {
     let (theme, request) = (paint.look.theme, view.request);
@@ -385,16 +406,21 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
     }
-    let (mut steps, mut before_steps) = (Vec::new(), 0);
+    let (mut steps, mut before_steps, mut change) = (Vec::new(), 0, None);
     let look = chat::ChatStyle { theme, glyphs: paint.look.glyphs };
     let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => match &view.panel.hunks {
             Some(marks) => {
                 let (lines, ends) = hunks::body(paint, &approval.proposal, marks, width, &look);
+                change = first_change(&lines, ends.first().copied());
                 steps = ends;
-                lines
+                lines.into_iter().map(|shown| shown.line).collect()
             }
-            None => approval::body(paint, approval, width, &look),
+            None => {
+                let lines = approval::body(paint, approval, width, &look);
+                change = first_change(&lines, None);
+                lines.into_iter().map(|shown| shown.line).collect()
+            }
         },
         Ask::Plan(review) => {
             let (lines, ends, before) = plan::body(paint, review, view.panel.plan.as_deref(), (width, order), &look);
@@ -410,15 +436,26 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
     let unified = paint.state.conversations.unified;
     let request = request.clone();
-    let kept =
-        LaidRequest { request, plan, hunks, width, order, theme, unified, lines: lines_kept, steps, before_steps };
+    let kept = LaidRequest {
+        request,
+        plan,
+        hunks,
+        width,
+        order,
+        theme,
+        unified,
+        lines: lines_kept,
+        steps,
+        before_steps,
+        change,
+    };
     paint.cache.request = Some(kept);
     lines
 }
 
 fn answer_rows(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
-        Stage::Choosing => view.panel.choices.len() + remembered_rules::lines(paint, view, width).len(),
+        Stage::Choosing => answers::rows(paint, view, width),
         Stage::Secret { .. } => 2,
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let problem = match &view.panel.stage {

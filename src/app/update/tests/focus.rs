@@ -250,9 +250,9 @@ fn kept_once() -> UserAnswer {
 fn to_its_ends_only_where_it_has_the_whole_screen() {
     let mut screen = waiting();
     screen.keys("f3").wait(300).keys("f G");
-    assert_eq!(screen.state.panel().map(|p| p.0.scroll), Some(20));
+    assert_eq!(screen.state.panel().map(|p| p.0.scroll), Some(Some(20)));
     screen.keys("pageup");
-    assert_eq!(screen.state.panel().map(|p| p.0.scroll), Some(16));
+    assert_eq!(screen.state.panel().map(|p| p.0.scroll), Some(Some(16)));
     screen.keys("g f").wait(150).keys("g");
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "g"), "docked it is a letter");
 }

@@ -3,12 +3,14 @@
 use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
+use crate::app::state::picker::Kind;
 use crate::domain::export::Format;
 use crate::domain::property::{Definition, Label, Properties, ValueType};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::session_health::HealthReport;
 use crate::domain::trash::{TrashId, Trashed};
+use crate::domain::undo::UndoAim;
 use crate::protocol::{Command, EngineCommand, EngineEvent, NewSession, QueueEdit, SessionCommand, SessionEvent};
 
 fn label(id: &str, value_type: Option<ValueType>, children: Vec<Label>) -> Label {
@@ -235,14 +237,42 @@ fn going_back_before_an_approval_takes_its_mode_back_and_types_nothing() {
 }
 
 #[test]
-fn nothing_stands_before_the_first_message() {
+fn esc_says_what_a_second_one_does_for_as_long_as_that_is_true() {
     let mut screen = ready();
+    screen.keys("esc");
+    assert!(screen.state.notices.last().is_none(), "there is no message to rewind to");
     screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
-    command(&mut screen, "/rewind");
-    assert!(screen.state.overlays.is_empty(), "the first message is not offered");
-    assert!(screen.last_notice().contains("No message to rewind to"), "{}", screen.last_notice());
-    screen.keys("esc").wait(5_000).keys("esc");
+    screen.wait(5_000).keys("esc");
+    assert_eq!(screen.last_notice().trim(), "Esc again rewinds to an earlier message");
+    screen.keys("x");
+    assert!(screen.state.notices.last().is_none(), "with a draft it does not");
+    screen.keys("ctrl+u").wait(5_000).keys("esc").wait(1_600);
+    screen.msg(Msg::Timer(Timer::Notice));
+    assert!(screen.state.notices.last().is_none(), "too late");
+    screen.keys("esc");
     assert!(screen.state.overlays.is_empty(), "two presses far apart are no two presses");
+    screen.wait(1_000).keys("esc");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Rewind));
+    assert!(screen.state.notices.last().is_none());
+}
+
+#[test]
+fn before_the_first_message_a_new_session_begins_with_its_text() {
+    let mut screen = ready();
+    command(&mut screen, "/rewind");
+    assert!(screen.last_notice().contains("No message to rewind to"), "{}", screen.last_notice());
+    screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
+    screen.wait(5_000).keys("esc").wait(100).keys("esc enter");
+    assert!(asked(&screen).contains("A new session with the same settings"), "{}", asked(&screen));
+    let aim = UndoAim::Since(MessageId::new("m1"));
+    let plan = Command::Session { id: id("s"), command: SessionCommand::PlanUndo { aim } };
+    assert!(screen.sent().contains(&plan));
+    screen.fx.clear();
+    yes(&mut screen);
+    let sent = screen.sent();
+    let [Command::Engine(EngineCommand::Create(settings))] = sent.as_slice() else { panic!("{sent:?}") };
+    assert_eq!(settings.cwd.as_deref(), screen.state.sessions.meta(&id("s")).map(|meta| meta.cwd.as_path()));
+    assert_eq!((screen.state.current_id(), screen.text().as_str()), (None, "one"));
 }
 
 #[test]

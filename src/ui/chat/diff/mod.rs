@@ -62,6 +62,7 @@ pub(super) fn beside(diff: &FileDiff, width: usize, look: &ChatStyle<'_>) -> Vec
             let mut right = right.map_or_else(Vec::new, |line| page.line(line, half)).into_iter();
             loop {
                 let (one, other) = (left.next(), right.next());
+                let changed = [&one, &other].into_iter().flatten().any(|line| line.changed);
                 if one.is_none() && other.is_none() {
                     break;
                 }
@@ -74,7 +75,7 @@ pub(super) fn beside(diff: &FileDiff, width: usize, look: &ChatStyle<'_>) -> Vec
                 laid_line.line.spans.push(bar.clone());
                 let other = other.unwrap_or_default().behind(&laid_line.line.spans);
                 laid_line.code.extend(other.code);
-                laid_line.line = other.line;
+                (laid_line.line, laid_line.changed) = (other.line, changed);
                 if has_new {
                     (laid_line.text, laid_line.segs) = (other.text, other.segs);
                 }
@@ -245,6 +246,7 @@ impl<'a> Page<'a> {
         let source = Source { spans: Some(spans.len()), ..Source::default() };
         spans.extend(more);
         let mut out = coded(&spans, width, &first, &rest, &shown.code, source);
+        out.iter_mut().for_each(|laid_line| laid_line.changed = shown.line.kind != DiffKind::Same);
         // Where the ground does not tell what came and went, the colour of the letters does.
         if shown.line.kind != DiffKind::Same && style.bg.is_none() {
             out.iter_mut().for_each(|laid_line| laid_line.code.clear());
