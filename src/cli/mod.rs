@@ -30,8 +30,9 @@ mod share;
 mod shell;
 mod usage;
 
+use crate::domain::SessionId;
 use crate::runtime;
-use crate::runtime::setup::Bootstrap;
+use crate::runtime::setup::{Bootstrap, Which};
 use args::{Args, CliCommand, DoctorCommand, PatternCommand, PatternRun, RunArgs};
 use clap::Parser;
 pub use exit::Exit;
@@ -103,6 +104,14 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
     }
     // Of another machine, where they are looked for.
     let elsewhere = matches!(args.command, Some(CliCommand::Ssh(_)));
+    if let Which::Named(name) = &wanted.which
+        && elsewhere
+    {
+        match SessionId::parse(name.as_str()) {
+            Ok(id) => wanted.which = Which::This(id),
+            Err(error) => return gateway::usage(&error.to_string()),
+        }
+    }
     let there = wanted.clone();
     if elsewhere {
         wanted = runtime::setup::StartRequest { which: wanted.which, ..Default::default() };

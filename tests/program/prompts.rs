@@ -279,7 +279,8 @@ fn fault(value: &Value, schema: &Value, root: &Value) -> Option<String> {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    if !kinds.is_empty() && !kinds.contains(&kind) && !(kind == "integer" && kinds.contains(&"number")) {
+    let fits = kinds.contains(&kind) || (kind == "integer" && kinds.contains(&"number"));
+    if !kinds.is_empty() && !fits {
         return Some(format!("{value} is no {kinds:?}"));
     }
     for required in schema["required"].as_array().into_iter().flatten() {

@@ -69,7 +69,7 @@ impl SessionActor {
                 match blocking(move || folders.read(kind, &name)).await {
                     Some(Ok(text)) => Some(text),
                     Some(Err(error)) => {
-                        let text = format!("{error}.");
+                        let text = capital(&error.to_string());
                         return self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
                     }
                     None => return,

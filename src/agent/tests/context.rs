@@ -135,7 +135,7 @@ async fn a_context_is_chosen_kept_and_taken_out() {
     engine.changed(|meta| meta.names.context.as_deref() == Some("writer")).await;
     engine.notice("Context writer").await;
     engine.act(&id, choose(Some("writr"))).await;
-    assert!(engine.notice("no context").await.text.contains("Did you mean \"writer\"?"));
+    assert!(engine.notice("No context").await.text.contains("Did you mean \"writer\"?"));
     let part = |report: &ContextReport| report.parts.iter().find(|part| part.sort == ContextSort::Preamble).cloned();
     let found = part(&engine.context(&id).await).expect("it is part of the context");
     assert_eq!((found.name.as_str(), found.count), ("context writer", 9));

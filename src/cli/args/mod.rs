@@ -184,8 +184,8 @@ impl From<Common> for StartRequest {
 pub enum CliCommand {
     /// Send one message and print the response. Piped input is added to the message.
     ///
-    /// A pipe silent for 3 seconds is ignored. "-" as the first or last word waits for it; "-" alone
-    /// reads the whole message from stdin.
+    /// Without a message stdin is the message. With one, a pipe silent for 3 seconds is ignored; "-" as the first or last
+    /// word waits for it.
     ///
     /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
     /// 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.

@@ -48,6 +48,12 @@ impl Printer {
         out.push(format!("mode: {}", self.rows.facts.mode.shown()));
         out.push(format!("model: {}", self.rows.facts.model));
         out.push(format!("directory: {}", self.rows.facts.cwd));
+        if let Some(names) = state.current_meta().map(|meta| &meta.names) {
+            let all = [("name", &names.alias), ("strategy", &names.strategy), ("context", &names.context)];
+            let named =
+                |(label, name): (&str, &Option<String>)| Some(format!("{label}: {}", clean_line(name.as_ref()?)));
+            out.extend(all.into_iter().filter_map(named));
+        }
         out.extend(self.rows.facts.held_by.iter().map(|who| format!("warning: read-only: {who}")));
         out.extend(self.rows.facts.plan.clone());
         // It is printed below, with the pending requests.
