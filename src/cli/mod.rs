@@ -11,6 +11,7 @@ mod exit;
 mod gateway;
 mod headless;
 mod help;
+mod import;
 mod output;
 mod permissions;
 mod prompt;

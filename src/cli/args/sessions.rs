@@ -1,10 +1,11 @@
 //! Arguments of `lisle sessions`.
 
 use super::Json;
-use super::values::{format, message_id, session_id, trash_id};
+use super::values::{format, history_kind, message_id, session_id, trash_id};
 use crate::domain::export::Format;
 use crate::domain::trash::TrashId;
 use crate::domain::{MessageId, SessionId};
+use crate::store::HistoryKind;
 use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;
 
@@ -20,10 +21,22 @@ pub enum SessionsCommand {
     /// Keys and passwords are masked. Without --out, prints to stdout; existing files are kept and
     /// the new one is numbered.
     Export(Export),
-    /// Import a session from another program and print its id.
+    /// Import sessions from other programs and print their ids.
     ///
-    /// Accepts a folder or session.jsonl of lisle or Craft Agents, a Claude Code transcript (~/.claude/projects/*/*.jsonl), or a
-    /// Codex rollout (~/.codex/sessions/**/*.jsonl). The source is unchanged; omissions are reported.
+    /// Reads a file, a session's folder, a folder of many sessions, or the usual place of a program (--from).
+    /// The source is unchanged. Sessions that were imported before are brought up to date, not doubled, so an
+    /// import that was stopped goes on where it was. What was skipped is reported and kept with the session.
+    ///
+    /// Programs: claude-code, codex, gemini, opencode, pi, craft, fabric-agents, openclaw (or fased), aichat, fabric.
+    ///
+    /// Examples:
+    ///   lisle sessions import --scan                  what is on this machine
+    ///   lisle sessions import --from claude-code      all sessions of Claude Code
+    ///   lisle sessions import --from fabric trip.json one session
+    ///   lisle sessions import ~/backup/.codex         a folder, whatever is in it
+    ///
+    /// Exit status: 0 done, 1 a session could not be imported, or there was none.
+    #[command(verbatim_doc_comment)]
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
@@ -129,10 +142,16 @@ pub struct Export {
 /// `lisle sessions import`.
 #[derive(Debug, ClapArgs)]
 pub struct Import {
-    /// Folder or file.
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
-    /// Print the new session as a JSON object.
+    /// File or folder [default: the place of --from].
+    #[arg(value_name = "PATH", required_unless_present_any = ["from", "scan"])]
+    pub path: Option<PathBuf>,
+    /// Only sessions of this program.
+    #[arg(long, value_name = "KIND", value_parser = history_kind)]
+    pub from: Option<HistoryKind>,
+    /// List what could be imported, with counts and sizes; imports nothing.
+    #[arg(long)]
+    pub scan: bool,
+    /// Print the session, or a report on many, as a JSON object.
     #[arg(long)]
     pub json: bool,
 }
