@@ -1,20 +1,19 @@
 //! `lisle sessions set`, `archive`, `delete` …: what changes sessions. Each goes on with the others when one cannot be
 //! changed, and the exit status tells.
 
-use super::args::{Branch, Delete, Import, Restore, Set, Several};
+use super::args::{Branch, Delete, Restore, Set, Several};
 use super::definitions::{self, MistakesReported, now};
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
 use crate::domain::property::{Properties, split_label};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::session::TitleFrom;
-use crate::domain::{Mode, SessionId, SessionMeta, sanitise};
+use crate::domain::{SessionId, SessionMeta, sanitise};
 use crate::protocol::{Command, EngineCommand, SessionCommand};
 use crate::runtime::gateway;
 use crate::runtime::setup::Bootstrap;
 use crate::store::StoreError;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
 
 /// Way of a change to a session that the gateway has open: the commands that do the same there, and what came of them.
 struct ByGateway<'a, T> {
@@ -201,28 +200,6 @@ pub(super) fn branch(bootstrap: &Bootstrap, args: &Branch) -> Exit {
         }
         Err(error) => {
             complain(&format!("lisle: can't branch {}: {error}.", args.id));
-            Exit::Failed
-        }
-    }
-}
-
-pub(super) fn import(bootstrap: &Bootstrap, args: &Import) -> Exit {
-    let path = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
-    let at_most = bootstrap.wanted.mode.unwrap_or(Mode::Ask);
-    match bootstrap.store.import(&path, Path::new(""), at_most, now()) {
-        Ok(imported) => {
-            let again = imported.again.map(|again| again.words());
-            for sentence in again.iter().chain(&imported.left) {
-                complain(&format!("lisle: {sentence}"));
-            }
-            if args.json {
-                return print_json(&imported.meta);
-            }
-            say(&format!("{}\n", imported.meta.id));
-            Exit::Done
-        }
-        Err(error) => {
-            complain(&format!("lisle: import failed: {error}."));
             Exit::Failed
         }
     }

@@ -13,6 +13,7 @@ mod fabric;
 mod gateway;
 mod headless;
 mod help;
+mod import;
 mod output;
 mod permissions;
 mod prompt;

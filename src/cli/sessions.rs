@@ -22,7 +22,7 @@ pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
         SessionsCommand::List(args) => list(bootstrap, &args),
         SessionsCommand::Show(args) => show(bootstrap, &args),
         SessionsCommand::Export(args) => export(bootstrap, &args),
-        SessionsCommand::Import(args) => change::import(bootstrap, &args),
+        SessionsCommand::Import(args) => super::import::run(bootstrap, &args),
         SessionsCommand::Search(args) => super::search::search(bootstrap, &args),
         SessionsCommand::Trash(args) => trash(bootstrap, &args),
         SessionsCommand::Set(args) => change::set(bootstrap, &args),

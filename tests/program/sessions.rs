@@ -468,3 +468,53 @@ fn conversations_are_exported_and_imported() {
     );
     assert_eq!(code(&place.lisle(&["sessions", "import", "nowhere.jsonl"])), 1);
 }
+
+#[test]
+fn histories_of_other_programs_are_found_and_imported_at_once() {
+    let place = Place::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
+    let home = place.home.path().join("ann");
+    copy_tree(&fixtures.join("pi"), &home.join(".pi"));
+    copy_tree(&fixtures.join("gemini-home"), &home.join(".gemini"));
+    let lisle = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
+        command.args(["sessions", "import"]).args(args).arg("--workspace").arg(place.workspace());
+        command.current_dir(place.home.path()).env("LISLE_HOME", place.home.path().join("lisle")).env("HOME", &home);
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null()).output().unwrap()
+    };
+    let before = place.ids(&[]).len();
+    let scan = lisle(&["--scan"]);
+    let text = out(&scan);
+    assert!(
+        code(&scan) == 0 && text.contains("gemini              2") && text.contains("/.pi/agent/sessions"),
+        "{text}"
+    );
+    let scan: Value = serde_json::from_str(&out(&lisle(&["--scan", "--json", "--from", "pi"]))).unwrap();
+    assert_eq!((scan[0]["kind"].as_str(), scan[0]["sessions"].as_u64()), (Some("pi"), Some(1)));
+    assert_eq!(place.ids(&[]).len(), before, "a scan imports nothing");
+    let gemini = lisle(&["--from", "gemini"]);
+    assert_eq!((code(&gemini), out(&gemini).lines().count()), (0, 1), "{}", err(&gemini));
+    assert!(err(&gemini).contains("1 imported, 1 skipped") && err(&gemini).contains("no messages"), "{}", err(&gemini));
+    let report = err(&gemini).lines().find_map(|line| line.strip_prefix("lisle: report: ").map(str::to_owned)).unwrap();
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    assert_eq!(report["skipped"].as_array().map(Vec::len), Some(1), "{report}");
+    let folder: Value = serde_json::from_str(&out(&lisle(&["ann", "--json"]))).unwrap();
+    assert_eq!(
+        (folder["imported"].as_array().map(Vec::len), folder["unchanged"].as_u64()),
+        (Some(1), Some(1)),
+        "{folder}"
+    );
+    assert_eq!(place.ids(&[]).len(), before + 2);
+    for (args, status, says) in [
+        (vec!["--from", "codex"], 1, "no sessions of Codex in"),
+        (vec!["--from", "word"], 2, "expected one of claude-code"),
+        (vec![], 2, "required"),
+        (vec!["--from", "codex", "ann"], 1, "no sessions in"),
+    ] {
+        let output = lisle(&args);
+        assert!(code(&output) == status && err(&output).contains(says), "{args:?}: {}", err(&output));
+    }
+}

@@ -2,10 +2,11 @@
 
 use super::complete;
 use super::json::Json;
-use super::values::{format, message_id, session_id, trash_id};
+use super::values::{format, history_kind, message_id, session_id, trash_id};
 use crate::domain::export::Format;
 use crate::domain::trash::TrashId;
 use crate::domain::{MessageId, SessionId};
+use crate::store::HistoryKind;
 use clap::{Args as ClapArgs, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 use std::path::PathBuf;
@@ -25,11 +26,16 @@ pub enum SessionsCommand {
     /// the new one is numbered.
     #[command(after_help = "Example: lisle sessions export 260902-swift-river -o talk.html")]
     Export(Export),
-    /// Import a session from another program and print its id.
+    /// Import sessions from other programs and print their ids.
     ///
-    /// Accepts a folder or session.jsonl of lisle or Craft Agents, a Claude Code transcript (~/.claude/projects/*/*.jsonl), or a
-    /// Codex rollout (~/.codex/sessions/**/*.jsonl). The source is unchanged; omissions are reported.
-    #[command(after_help = "Example: lisle sessions import ~/.claude/projects/x/y.jsonl")]
+    /// Reads a file, a session's folder, a folder of many sessions, or the usual place of a program (--from).
+    /// The source is unchanged. Sessions that were imported before are brought up to date, not doubled, so an
+    /// import that was stopped goes on where it was. What was skipped is reported and kept with the session.
+    ///
+    /// Programs: claude-code, codex, gemini, opencode, pi, craft, fabric-agents, openclaw (or fased), aichat, fabric.
+    ///
+    /// Exit status: 0 done, 1 a session could not be imported, or there was none.
+    #[command(verbatim_doc_comment, after_help = "Examples:\n  lisle sessions import --scan\n  lisle sessions import --from claude-code\n  lisle sessions import --from fabric trip.json\n  lisle sessions import ~/backup/.codex")]
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
@@ -144,10 +150,16 @@ pub struct Export {
 /// `lisle sessions import`.
 #[derive(Debug, ClapArgs)]
 pub struct Import {
-    /// Folder or file.
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
-    /// Print the new session as a JSON object.
+    /// File or folder [default: the place of --from].
+    #[arg(value_name = "PATH", required_unless_present_any = ["from", "scan"])]
+    pub path: Option<PathBuf>,
+    /// Only sessions of this program.
+    #[arg(long, value_name = "KIND", value_parser = history_kind)]
+    pub from: Option<HistoryKind>,
+    /// List what could be imported, with counts and sizes; imports nothing.
+    #[arg(long)]
+    pub scan: bool,
+    /// Print the session, or a report on many, as a JSON object.
     #[arg(long)]
     pub json: bool,
 }

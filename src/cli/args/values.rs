@@ -7,11 +7,17 @@ use crate::domain::spending::UsageBy;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use crate::protocol::Scope;
+use crate::store::HistoryKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) fn format(text: &str) -> Result<Format, String> {
     Format::parse(text).ok_or_else(|| "expected md, html, json or text".to_owned())
+}
+
+pub(super) fn history_kind(text: &str) -> Result<HistoryKind, String> {
+    let words = HistoryKind::ALL.map(HistoryKind::word).join(", ");
+    HistoryKind::parse(text).ok_or_else(|| format!("expected one of {words}"))
 }
 
 pub(super) fn by(text: &str) -> Result<UsageBy, String> {

@@ -5,6 +5,8 @@ use super::lifecycle::quick;
 use super::*;
 use crate::domain::message::{Body, InfoKind};
 use crate::domain::session::TitleFrom;
+use crate::store::io::Fault;
+use crate::store::{HistoryKind, histories};
 
 const GEMINI: &str = "gemini-home/tmp/work/chats/session-2026-11-22T22-23-c431ac11.jsonl";
 const OPENCODE: &str = "opencode/export.json";
@@ -263,5 +265,214 @@ fn a_history_that_grew_is_brought_up_to_date() {
         assert_eq!((ids.len(), store.list().sessions.len()), (all, 1), "{name}");
         let (_other, _, at_once) = rows_of(name);
         assert_eq!(asked(&rows), asked(&at_once), "{name}");
+    }
+}
+
+// ---- many at once ----
+
+fn all_fixtures() -> PathBuf {
+    fixture("")
+}
+
+#[test]
+fn each_program_has_its_place() {
+    let home = Path::new("/home/ann");
+    let none = |_: &str| None;
+    let set = |name: &str| Some(format!("/x/{}", name.to_lowercase()));
+    for (kind, usual, moved) in [
+        (HistoryKind::ClaudeCode, "/home/ann/.claude/projects", "/x/claude_config_dir/projects"),
+        (HistoryKind::Codex, "/home/ann/.codex/sessions", "/x/codex_home/sessions"),
+        (HistoryKind::Gemini, "/home/ann/.gemini/tmp", "/x/gemini_cli_home/.gemini/tmp"),
+        (HistoryKind::Opencode, "/home/ann/.local/share/opencode/opencode.db", "/x/xdg_data_home/opencode/opencode.db"),
+        (HistoryKind::Pi, "/home/ann/.pi/agent/sessions", "/x/pi_coding_agent_dir/sessions"),
+        (HistoryKind::Openclaw, "/home/ann/.openclaw/agents", "/x/openclaw_state_dir/agents"),
+        (HistoryKind::Aichat, "/home/ann/.config/aichat/sessions", "/x/aichat_sessions_dir"),
+        (HistoryKind::Fabric, "/home/ann/.config/fabric/sessions", "/x/xdg_config_home/fabric/sessions"),
+        (HistoryKind::Craft, "/home/ann/.craft-agent/workspaces", "/x/craft_config_dir/workspaces"),
+        (HistoryKind::FabricAgents, "/home/ann/.fabric-agent/workspaces", "/home/ann/.fabric-agent/workspaces"),
+    ] {
+        assert_eq!(kind.places(home, &none)[0], Path::new(usual));
+        assert_eq!(kind.places(home, &set)[0], Path::new(moved));
+        assert_eq!(HistoryKind::parse(kind.word()), Some(kind));
+    }
+}
+
+#[test]
+fn the_sessions_of_a_folder_are_listed_by_program() {
+    let root = all_fixtures();
+    for (kind, below, count) in [
+        (HistoryKind::ClaudeCode, "claude-code", 2),
+        // Two files, one thread.
+        (HistoryKind::Codex, "codex-home", 1),
+        (HistoryKind::Gemini, "gemini-home", 2),
+        // Neither the subagent's nor the export, which somebody has to name.
+        (HistoryKind::Opencode, "opencode", 2),
+        (HistoryKind::Pi, "pi", 1),
+        (HistoryKind::Openclaw, "openclaw", 1),
+        (HistoryKind::Aichat, "aichat", 1),
+        (HistoryKind::Fabric, "fabric", 1),
+    ] {
+        let found = histories(&root.join(below), Some(kind));
+        assert_eq!(found.items.len(), count, "{below}: {found:?}");
+        assert!(found.bytes() > 500, "{below}: {found:?}");
+    }
+    let craft = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft/main");
+    let found = histories(&craft, Some(HistoryKind::Craft));
+    assert!(found.items.len() > 2 && found.items.iter().all(|item| item.is_folder), "{found:?}");
+}
+
+#[test]
+fn all_sessions_of_a_folder_are_imported_once_by_any_number_of_threads() {
+    let root = folder();
+    let store = quick(root.path());
+    let found = histories(&all_fixtures(), None);
+    // Twice in the list, as where a folder has copies.
+    let items: Vec<_> = found.items.iter().chain(&found.items).collect();
+    let (mut made, mut skipped) = (0, Vec::new());
+    {
+        let run = store.import_run(Mode::Ask, NOW).unwrap();
+        // Another one has to wait.
+        let error = store.import_run(Mode::Ask, NOW).unwrap_err().to_string();
+        assert!(error.contains("another import is running"), "{error}");
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let results = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut out = Vec::new();
+                        while let Some(item) = items.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+                            out.push((item.words(), run.import(item, None)));
+                        }
+                        out
+                    })
+                })
+                .collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        for (words, result) in results {
+            match result {
+                Ok(imported) => made += usize::from(imported.again.is_none()),
+                Err(error) => skipped.push(format!("{words}: {error}")),
+            }
+        }
+    }
+    assert_eq!(made, store.list().sessions.len());
+    // The empty one of Gemini; the export of opencode is the database's session.
+    assert!(made >= 12 && skipped.len() == 2, "{made} {skipped:#?}");
+    let titles: Vec<String> = store.list().sessions.iter().map(|meta| meta.title.clone()).collect();
+    assert_eq!(titles.iter().filter(|title| *title == "Bench session").count(), 1, "{titles:?}");
+    // A second run changes nothing.
+    let run = store.import_run(Mode::Ask, NOW).unwrap();
+    for item in &found.items {
+        if let Ok(imported) = run.import(item, None) {
+            assert!(matches!(imported.again, Some(Reimport::Added(_, 0))), "{}: {imported:?}", item.words());
+        }
+    }
+}
+
+#[test]
+fn the_database_of_opencode_is_read_as_the_export_and_stays_as_it_is() {
+    let root = folder();
+    let dir = root.path().join("opencode");
+    std::fs::create_dir(&dir).unwrap();
+    let path = dir.join("opencode.db");
+    std::fs::copy(fixture("opencode/opencode.db"), &path).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let store = quick(root.path());
+    let found = histories(&path, Some(HistoryKind::Opencode));
+    let run = store.import_run(Mode::Ask, NOW).unwrap();
+    let imported: Vec<Imported> = found.items.iter().map(|item| run.import(item, None).unwrap()).collect();
+    let rows = store.read(&imported[0].meta.id, 500).unwrap().rows;
+    is_opencode(&imported[0], &rows);
+    assert_eq!(imported[1].meta.title, "Bench session (fork #1)");
+    assert_eq!(found.passed.len(), 1, "the subagent's session");
+    assert!(std::fs::read(&path).unwrap() == before);
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1, "nothing lies beside it");
+    // One that its program has open, with what it wrote last in the log.
+    let open = rusqlite::Connection::open(&path).unwrap();
+    open.pragma_update(None, "journal_mode", "wal").unwrap();
+    open.execute("UPDATE session SET title = 'Renamed' WHERE parent_id IS NULL AND title = 'Bench session'", [])
+        .unwrap();
+    assert!(dir.join("opencode.db-wal").metadata().unwrap().len() > 0);
+    let again = run.import(&found.items[0], None).unwrap();
+    assert_eq!((again.meta.id.clone(), again.meta.title.as_str()), (imported[0].meta.id.clone(), "Renamed"));
+}
+
+// ---- bad input ----
+
+#[test]
+fn links_and_folders_that_cannot_be_read_are_passed_over_with_a_word() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let root = folder();
+    let place = root.path().join("projects");
+    let elsewhere = root.path().join("elsewhere");
+    std::fs::create_dir_all(place.join("-w")).unwrap();
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::fs::copy(fixture("claude.jsonl"), elsewhere.join("a.jsonl")).unwrap();
+    symlink(elsewhere.join("a.jsonl"), place.join("-w/a.jsonl")).unwrap();
+    symlink(&elsewhere, place.join("-linked")).unwrap();
+    symlink(&place, place.join("-w/circle")).unwrap();
+    std::fs::create_dir(place.join("-closed")).unwrap();
+    std::fs::set_permissions(place.join("-closed"), std::fs::Permissions::from_mode(0)).unwrap();
+    let found = histories(&place, Some(HistoryKind::ClaudeCode));
+    std::fs::set_permissions(place.join("-closed"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(found.items.is_empty(), "{found:?}");
+    assert!(
+        found.passed.iter().any(|(path, why)| path.ends_with("-w/a.jsonl") && why.contains("symlink")),
+        "{found:?}"
+    );
+    let gone = histories(&root.path().join("nowhere"), None);
+    assert_eq!((gone.items.len(), gone.passed.len()), (0, 1));
+}
+
+#[test]
+fn odd_lines_cost_themselves_alone() {
+    let deep = format!("{{\"type\":\"user\",\"uuid\":\"u\",\"x\":{}{}}}\n", "[".repeat(5000), "]".repeat(5000));
+    let head = "{\"type\":\"session\",\"version\":3,\"id\":\"../../../etc/x\",\"timestamp\":\"2026-01-02T03:04:05.000Z\",\"cwd\":\"/w/../..\"}\n";
+    let said = "{\"type\":\"message\",\"id\":\"../a\",\"parentId\":null,\"timestamp\":\"2026-01-02T03:04:05.000Z\",\
+                \"message\":{\"role\":\"user\",\"content\":\"\u{1b}]0;owned\u{7}hi\"}}\n";
+    let named = "{\"type\":\"session_info\",\"id\":\"b\",\"parentId\":\"../a\",\"name\":\"a\\u001b[2J\\nb\"}\n";
+    let text = format!(
+        "\n{head}{deep}\u{0}\u{1}\n{}{named}[1]\n{{\"type\":\"mess",
+        said.replace('\u{1b}', "\\u001b").replace('\u{7}', "\\u0007")
+    );
+    let root = folder();
+    let path = root.path().join("x.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let store = quick(root.path());
+    let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_eq!(imported.left, ["Lines that are not JSON not included: 4."]);
+    let rows = store.read(&imported.meta.id, 9).unwrap().rows;
+    assert_eq!(asked(&rows).len(), 1);
+    assert!(store.session_dir(&imported.meta.id).starts_with(root.path()));
+    assert!(store.verify(&imported.meta.id).unwrap().is_sound());
+}
+
+#[test]
+fn a_disk_that_fails_in_the_middle_leaves_nothing_half_made() {
+    let (calls, whole) = {
+        let root = folder();
+        let (store, io) = super::lifecycle::disturbed(root.path(), Fault::None);
+        let before = io.calls();
+        let imported = store.import(&fixture(PI), Path::new(""), Mode::Ask, NOW).unwrap();
+        ((before, io.calls()), imported.meta.messages)
+    };
+    for at in (calls.0..=calls.1).step_by(3) {
+        let root = folder();
+        let fault = Fault::Fail { at, times: 1, errno: 28 };
+        let (store, _) = super::lifecycle::disturbed(root.path(), fault);
+        let done = store.import(&fixture(PI), Path::new(""), Mode::Ask, NOW);
+        let sessions = quick(root.path()).list().sessions;
+        match done {
+            Ok(imported) => assert_eq!(sessions.len(), 1, "call {at}: {imported:?}"),
+            // At the end it is whole, and only could not be read back.
+            Err(error) => {
+                assert!(sessions.iter().all(|meta| meta.messages == whole), "call {at}: {error}: {sessions:?}")
+            }
+        }
+        // And the next one goes through.
+        let again = quick(root.path()).import(&fixture(PI), Path::new(""), Mode::Ask, NOW).unwrap();
+        let store = quick(root.path());
+        assert_eq!((store.list().sessions.len(), asked(&store.read(&again.meta.id, 99).unwrap().rows).len()), (1, 10));
     }
 }

@@ -428,6 +428,63 @@ fn an_empty_answer_is_asked_for_once_more_and_then_told() {
     assert_eq!(ended(&steps), Some(TurnEnd::Failed));
 }
 
+// ---- histories of other programs ----
+
+/// Imports a file, and gives the request that goes on after it.
+fn request_after(path: &std::path::Path) -> Option<ModelRequest> {
+    let home = tempfile::tempdir().unwrap();
+    let options = crate::store::Options::new(home.path().join("work"), home.path().join("state"));
+    let store = crate::store::Store::open(options).unwrap();
+    let imported = store.import(path, std::path::Path::new(""), Mode::Ask, At(1_795_400_000_000)).ok()?;
+    let mut b = Bench::new(Mode::Ask);
+    b.machine.set_rows(store.read(&imported.meta.id, 1000).unwrap().rows);
+    Some(requests(&b.send("go on")).remove(0))
+}
+
+const HISTORIES: [&str; 9] = [
+    "claude-code/c421e2c1-1672-41c4-91a6-c00c8c5489b8.jsonl",
+    "codex-home/sessions/2026/11/22/rollout-2026-11-22T22-11-05-01a20550-1af5-7842-91fb-d724bae3891f.jsonl",
+    "gemini-home/tmp/work/chats/session-2026-11-22T22-23-c431ac11.jsonl",
+    "pi/agent/sessions/--home-ann-proj--/2026-11-22T22-24-32-028Z_01a2055c-691b-71b1-8ba6-1520432519ba.jsonl",
+    "openclaw/agents/main/sessions/5f0c7a52-1d1e-4a58-9d4c-3a52f4c6d001.jsonl",
+    // Documents from here on: they cannot be cut anywhere.
+    "opencode/export.json",
+    "fabric/trip.json",
+    "aichat/trip.yaml",
+    "codex-older.jsonl",
+];
+
+fn history(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import").join(name)
+}
+
+#[test]
+fn an_imported_history_goes_on_with_every_wire() {
+    for name in HISTORIES {
+        let request = request_after(&history(name)).unwrap_or_else(|| panic!("{name} is not imported"));
+        assert!(request.items.len() > 2, "{name}");
+        is_sound(&request).unwrap_or_else(|why| panic!("{name}: {why}"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The same of a history that ends anywhere, also in the middle of a line.
+    #[test]
+    fn a_history_that_breaks_off_goes_on_with_every_wire(which in 0usize..5, part in 0.02f64..1.0) {
+        let whole = std::fs::read(history(HISTORIES[which])).unwrap();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a part")]
+        let length = (whole.len() as f64 * part) as usize;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("session-cut.jsonl");
+        std::fs::write(&path, &whole[..length]).unwrap();
+        if let Some(request) = request_after(&path) {
+            if let Err(why) = is_sound(&request) { prop_assert!(false, "{}", why); }
+        }
+    }
+}
+
 // ---- whatever happens ----
 
 proptest! {

@@ -3,7 +3,7 @@
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, call, compacted, list, made, said, text_of, thought, title, word,
 };
-use super::transcript::{LinePosition, Transcript};
+use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::message::{Body, Carried, Message, UserText};
 use crate::domain::session::TitleFrom;
@@ -55,7 +55,7 @@ pub(super) struct ChatSession {
     begun: At,
 }
 
-impl Transcript for ChatSession {
+impl ForeignTranscript for ChatSession {
     fn first(&mut self, value: &Value, _: LinePosition<'_>) {
         if let Some(model) = value.get("model").and_then(Value::as_str) {
             // `client:model` there.
@@ -108,7 +108,7 @@ impl Transcript for ChatSession {
         format!("{}-{:08x}", line.number, hasher.finish() & 0xffff_ffff)
     }
 
-    fn again(&self) -> Box<dyn Transcript> {
+    fn again(&self) -> Box<dyn ForeignTranscript> {
         Box::new(self.clone())
     }
 }

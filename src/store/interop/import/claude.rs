@@ -8,7 +8,7 @@ use super::parsed::{
     Answered, ImportFacts, ImportedLine, answered_text, call, compacted, counts, is_true, made, said, text_of, thought,
     time, typed, word,
 };
-use super::transcript::{LinePosition, Transcript};
+use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{Body, Carried, Message, UserText};
@@ -88,7 +88,7 @@ pub(super) struct ClaudeTranscript {
     answers: Option<String>,
 }
 
-impl Transcript for ClaudeTranscript {
+impl ForeignTranscript for ClaudeTranscript {
     fn first(&mut self, value: &Value, _: LinePosition<'_>) {
         self.facts.see(time(value), word(value, "cwd"));
         if self.facts.id.is_none() {
@@ -245,7 +245,7 @@ impl Transcript for ClaudeTranscript {
         }
     }
 
-    fn again(&self) -> Box<dyn Transcript> {
+    fn again(&self) -> Box<dyn ForeignTranscript> {
         Box::new(self.clone())
     }
 }

@@ -6,7 +6,7 @@ use super::parsed::{
     Answered, ConversationFile, ImportFacts, ImportedLine, RecordForm, answered_text, call, compacted, made, text_of,
     time, typed, unified, word,
 };
-use super::transcript::{LinePosition, Transcript};
+use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::message::{AssistantText, Body, Carried, Thinking, UserText};
@@ -163,7 +163,7 @@ pub(super) struct CodexRollout {
     answers: Option<String>,
 }
 
-impl Transcript for CodexRollout {
+impl ForeignTranscript for CodexRollout {
     fn first(&mut self, value: &Value, line: LinePosition<'_>) {
         let number = line.number;
         let payload = value.get("payload").unwrap_or(&Value::Null);
@@ -248,7 +248,7 @@ impl Transcript for CodexRollout {
         if line.segment.is_empty() { line.number.to_string() } else { format!("{}-{}", line.segment, line.number) }
     }
 
-    fn again(&self) -> Box<dyn Transcript> {
+    fn again(&self) -> Box<dyn ForeignTranscript> {
         Box::new(self.clone())
     }
 }

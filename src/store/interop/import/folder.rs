@@ -3,9 +3,9 @@
 //! A second import of the same session adds what came since to the session of the first one. A conversation that went on
 //! by itself on both sides becomes another session.
 
-use super::{AT_ONCE, Imported, LEFT, READ, Reimport};
+use super::{AT_ONCE, ImportContext, Imported, LEFT, READ, Reimport};
 use crate::domain::session::{SessionMeta, TitleFrom};
-use crate::domain::{At, Mode, SessionId};
+use crate::domain::{At, SessionId};
 use crate::store::format::file_refs::Refers;
 use crate::store::format::{layout, row};
 use crate::store::io::{lines, trees};
@@ -18,7 +18,7 @@ use std::io;
 use std::path::Path;
 
 /// Sentence about the owner of a folder.
-const PROGRAM: &str = "lisle or Craft Agents";
+const PROGRAM: &str = "lisle, Craft Agents or Fabric Agents";
 
 /// A row as it is compared: what tells it from others, and all of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Since {
 }
 
 impl Store {
-    pub(super) fn import_folder(&self, dir: &Path, at_most: Mode, now: At) -> Result<Imported, StoreError> {
+    pub(super) fn import_folder(&self, dir: &Path, context: &ImportContext<'_>) -> Result<Imported, StoreError> {
         for name in READ {
             let path = dir.join(name);
             if self.io().lstat(&path).is_ok() {
@@ -80,7 +80,7 @@ impl Store {
         let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let id = SessionId::parse(name).unwrap_or_else(|_| SessionId::numbered(0));
         let reader = SessionReader { io: self.io(), id: &id, dir: dir.to_owned(), home: &self.inner.home };
-        self.import_session(&reader, at_most, now).map_err(|error| match error {
+        self.import_session(&reader, context).map_err(|error| match error {
             StoreError::NoSession { path } => self.no_session(dir, path),
             StoreError::Io { path, source, .. } if path.starts_with(dir) => StoreError::io("import", &path, source),
             other => other,
@@ -91,18 +91,20 @@ impl Store {
     fn no_session(&self, dir: &Path, path: std::path::PathBuf) -> StoreError {
         let is_transcript = |name: &std::ffi::OsString| Path::new(name).extension().is_some_and(|end| end == "jsonl");
         let why = if self.io().list(dir).unwrap_or_default().iter().any(is_transcript) {
-            "no session.jsonl. This looks like a transcripts folder: choose one of its *.jsonl"
+            "no session.jsonl. This looks like a transcripts folder: choose one of its *.jsonl, or import all with `lisle \
+             sessions import`"
         } else {
             "no session.jsonl. Choose a session's folder, or a transcript"
         };
         StoreError::NoImport { path, why }
     }
 
-    fn import_session(&self, reader: &SessionReader<'_>, at_most: Mode, now: At) -> Result<Imported, StoreError> {
+    fn import_session(&self, reader: &SessionReader<'_>, context: &ImportContext<'_>) -> Result<Imported, StoreError> {
+        let ImportContext { at_most, now, .. } = *context;
         let (found, cut) = self.source_of(reader, None)?;
         let origin = origin(reader.id, &found);
         let mut why = None;
-        let earlier = self.imported_before(&origin);
+        let earlier = (context.known)(&origin);
         if !earlier.is_empty() {
             let mut theirs = Vec::new();
             each_line(reader, &found, &cut, |line| {

@@ -7,7 +7,7 @@ use super::parsed::{
     Answered, ImportFacts, ImportedLine, LogPosition, add_usage, call, compacted, list, made, number, said, text_of,
     thought, time, unified, word,
 };
-use super::transcript::{LinePosition, Transcript};
+use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::message::{Body, Carried, Message, UserText};
 use serde_json::Value;
@@ -93,7 +93,7 @@ pub(super) struct GeminiSession {
     is_log: bool,
 }
 
-impl Transcript for GeminiSession {
+impl ForeignTranscript for GeminiSession {
     fn first(&mut self, value: &Value, line: LinePosition<'_>) {
         if is(value) {
             let id = word(value, "sessionId").to_owned();
@@ -165,7 +165,7 @@ impl Transcript for GeminiSession {
         }
     }
 
-    fn again(&self) -> Box<dyn Transcript> {
+    fn again(&self) -> Box<dyn ForeignTranscript> {
         Box::new(self.clone())
     }
 }

@@ -9,20 +9,24 @@ mod codex;
 mod database;
 mod folder;
 mod gemini;
+mod histories;
 mod opencode;
 mod parsed;
 mod pi;
 mod programs;
 mod records;
 mod rows;
+mod run;
 mod transcript;
 
+pub use self::histories::{Histories, HistoryItem, histories};
 pub use self::programs::HistoryKind;
+pub use self::run::ImportRun;
 
 use self::parsed::{ConversationFile, ImportedLine, RecordForm, made, row_id};
 use self::programs::FileFormat;
 use self::rows::{Rows, Sieve};
-use self::transcript::Transcript;
+use self::transcript::ForeignTranscript;
 use crate::domain::message::{Body, Info, InfoKind};
 use crate::domain::notice::Level;
 use crate::domain::session::{SessionMeta, TitleFrom};
@@ -33,7 +37,7 @@ use crate::store::format::{layout, portable_paths, row};
 use crate::store::io::lines;
 use crate::store::read::session;
 use crate::store::{Access, Journal, Store, StoreError};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::path::Path;
 
@@ -52,6 +56,15 @@ const UNKNOWN: &str = "unknown format: expected a session of Claude Code, Codex,
 const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
 /// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
+
+/// What all sessions of an import have in common.
+pub(super) struct ImportContext<'c> {
+    /// The loosest mode that they may have.
+    at_most: Mode,
+    now: At,
+    /// The sessions of a conversation's earlier imports, oldest first.
+    known: &'c dyn Fn(&str) -> Vec<SessionId>,
+}
 
 /// Result of an import.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,30 +160,33 @@ impl Store {
     pub fn import(&self, written: &Path, from: &Path, at_most: Mode, now: At) -> Result<Imported, StoreError> {
         let io = self.io();
         let path = from.join(portable_paths::absolute(&written.to_string_lossy(), &self.inner.home));
+        let _lock = self.import_lock()?;
+        let known = |origin: &str| self.imported_before(origin);
+        let context = &ImportContext { at_most, now, known: &known };
         let stat = io.stat(&path).map_err(|error| StoreError::io("import", &path, error))?;
         if stat.is_dir {
-            return self.import_folder(&path, at_most, now);
+            return self.import_folder(&path, context);
         }
         self.regular(&path)?;
         if path.file_name().is_some_and(|name| name == layout::SESSION)
             && let Some(folder) = path.parent()
         {
-            return self.import_folder(folder, at_most, now);
+            return self.import_folder(folder, context);
         }
         if let Some(folder) = self.unpacked(&path)? {
-            let imported = self.import_folder(&folder, at_most, now);
+            let imported = self.import_folder(&folder, context);
             // A copy, in the temp directory.
             let _ = std::fs::remove_dir_all(&folder);
             return imported;
         }
         match self.format_of(&path)? {
-            Some(FileFormat::One(kind, form)) => self.import_records(&path, kind, form, (at_most, now), None),
+            Some(FileFormat::One(kind, form)) => self.import_records(&path, kind, form, context, None),
             Some(FileFormat::Database) => {
                 let (sessions, _) = database::sessions(&path)?;
                 let why = match sessions.as_slice() {
                     [one] => {
                         let form = RecordForm::Database(one.id.clone());
-                        return self.import_records(&path, HistoryKind::Opencode, form, (at_most, now), None);
+                        return self.import_records(&path, HistoryKind::Opencode, form, context, None);
                     }
                     [] => "no sessions in this database",
                     _ => "several sessions in this database: import them with `lisle sessions import`",
@@ -187,7 +203,7 @@ impl Store {
         path: &Path,
         kind: HistoryKind,
         form: RecordForm,
-        (at_most, now): (Mode, At),
+        context: &ImportContext<'_>,
         why: Option<String>,
     ) -> Result<Imported, StoreError> {
         let no_import = |why| StoreError::NoImport { path: path.to_owned(), why };
@@ -207,15 +223,14 @@ impl Store {
             left.insert("subagent records", self.subagents(path));
         }
         let source = Source { parts, kind, reading, left };
-        // A session without a row would look like one that was lost.
-        if source.reading.facts().subagent || self.ids_of(&source)?.is_empty() {
-            return Err(no_import(EMPTY));
+        if source.reading.facts().subagent {
+            return Err(source.without_messages());
         }
         let earlier = match (&why, source.origin()) {
-            (None, Some(origin)) => self.imported_before(&origin),
+            (None, Some(origin)) => (context.known)(&origin),
             _ => Vec::new(),
         };
-        let Some(last) = earlier.last() else { return self.import_anew(source, at_most, now, why) };
+        let Some(last) = earlier.last() else { return self.import_anew(source, context, why) };
         let last = last.clone();
         match self.update(&earlier, source)? {
             Some(imported) => Ok(imported),
@@ -230,7 +245,7 @@ impl Store {
                 } else {
                     format!("Its earlier import, session {last}, was continued here; imported as a new session.")
                 };
-                self.import_records(path, kind, form, (at_most, now), Some(why))
+                self.import_records(path, kind, form, context, Some(why))
             }
         }
     }
@@ -241,7 +256,13 @@ impl Store {
         names.iter().filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "jsonl")).count()
     }
 
-    fn import_anew(&self, source: Source, at_most: Mode, now: At, why: Option<String>) -> Result<Imported, StoreError> {
+    fn import_anew(
+        &self,
+        source: Source,
+        context: &ImportContext<'_>,
+        why: Option<String>,
+    ) -> Result<Imported, StoreError> {
+        let ImportContext { at_most, now, .. } = *context;
         let facts = source.reading.facts();
         let created = facts.created.unwrap_or(now);
         let cwd = facts.cwd.clone().unwrap_or_else(|| self.inner.home.clone());
@@ -255,6 +276,11 @@ impl Store {
             journal.mark_origin(origin);
         }
         match self.copy(Rows::new(journal, created, VecDeque::new()), &source, meta) {
+            // A session without a row would look like one that was lost.
+            Ok(copied) if copied.rows == 0 => {
+                self.delete_now(&id)?;
+                Err(source.without_messages())
+            }
             Ok(copied) => {
                 let meta = self.reader(&id).meta(&session::find(self.io(), &self.session_dir(&id))?);
                 Ok(Imported { meta, program: program.name(), left: copied.left, again: why.map(Reimport::Another) })
@@ -272,6 +298,9 @@ impl Store {
     fn update(&self, earlier: &[SessionId], source: Source) -> Result<Option<Imported>, StoreError> {
         let program = source.kind;
         let ids = self.ids_of(&source)?;
+        if ids.is_empty() {
+            return Err(source.without_messages());
+        }
         let mut fitting = None;
         for id in earlier.iter().rev() {
             let known = self.row_ids(id)?;
@@ -341,22 +370,26 @@ impl Store {
 
     /// The sessions that were imported from there, oldest first.
     fn imported_before(&self, origin: &str) -> Vec<SessionId> {
+        self.all_origins().remove(origin).unwrap_or_default()
+    }
+
+    /// The sessions of every conversation that was imported, oldest first.
+    fn all_origins(&self) -> HashMap<String, Vec<SessionId>> {
         let (ids, _) = self.ids().unwrap_or_default();
-        let mut found: Vec<(At, SessionId)> = Vec::new();
+        let mut found: Vec<(At, SessionId, String)> = Vec::new();
         for id in ids {
             if let Ok(First::Header { fields, .. }) = self.first_bytes(&self.session_dir(&id).join(layout::SESSION))
-                && fields
-                    .raw("lisle")
-                    .and_then(|own| JsonFields::parse(own).ok())
-                    .and_then(|own| own.text(ORIGIN))
-                    .as_deref()
-                    == Some(origin)
+                && let Some(origin) = own_of(&fields).text(ORIGIN)
             {
-                found.push((At(fields.number("createdAt").unwrap_or(0)), id));
+                found.push((At(fields.number("createdAt").unwrap_or(0)), id, origin));
             }
         }
         found.sort();
-        found.into_iter().map(|(_, id)| id).collect()
+        let mut out: HashMap<String, Vec<SessionId>> = HashMap::new();
+        for (_, id, origin) in found {
+            out.entry(origin).or_default().push(id);
+        }
+        out
     }
 
     /// Copies a source's rows into a session that has these properties then.
@@ -407,7 +440,7 @@ impl Store {
         }
         meta.model = facts.model.clone().or(meta.model);
         writer.end(meta)?;
-        Ok(Copied { left })
+        Ok(Copied { left, rows: sieve.ids.len() })
     }
 }
 
@@ -415,7 +448,7 @@ impl Store {
 struct Source {
     parts: Vec<ConversationFile>,
     kind: HistoryKind,
-    reading: Box<dyn Transcript>,
+    reading: Box<dyn ForeignTranscript>,
     left: BTreeMap<&'static str, usize>,
 }
 
@@ -426,6 +459,12 @@ impl Source {
         Some(format!("{}:{id}", self.kind.name()))
     }
 
+    /// Advice on one without a message.
+    fn without_messages(&self) -> StoreError {
+        let path = self.parts.first().map(|part| part.path.clone()).unwrap_or_default();
+        StoreError::NoImport { path, why: EMPTY }
+    }
+
     /// The id of a row of a record: the same at the next import.
     fn row(&self, record: &str, index: usize) -> MessageId {
         row_id(self.kind.prefix().unwrap_or_default(), record, index)
@@ -434,6 +473,8 @@ impl Source {
 
 /// Result of copying.
 struct Copied {
+    /// Rows of the conversation.
+    rows: usize,
     /// Parts that were not included, one sentence each.
     left: Vec<String>,
 }

@@ -4,7 +4,7 @@ use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, call, compacted, list, made, millis, number, said, thought, title,
     unified, word,
 };
-use super::transcript::{LinePosition, Transcript};
+use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::message::{Body, Carried, Message, UserText};
@@ -36,7 +36,7 @@ pub(super) struct OpencodeSession {
     rewound: usize,
 }
 
-impl Transcript for OpencodeSession {
+impl ForeignTranscript for OpencodeSession {
     fn first(&mut self, value: &Value, _: LinePosition<'_>) {
         if let Some(session) = value.get("session") {
             self.facts.id = Some(word(session, "id").to_owned());
@@ -108,7 +108,7 @@ impl Transcript for OpencodeSession {
         }
     }
 
-    fn again(&self) -> Box<dyn Transcript> {
+    fn again(&self) -> Box<dyn ForeignTranscript> {
         Box::new(self.clone())
     }
 }

@@ -7,7 +7,7 @@ use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, answered_text, call, compacted, counts, is_true, made, number,
     row_id, said, text_of, thought, time, title, typed, typed_id, word,
 };
-use super::transcript::{LinePosition, Transcript};
+use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{Body, Carried, Message, UserText};
@@ -53,7 +53,7 @@ impl PiSession {
     }
 }
 
-impl Transcript for PiSession {
+impl ForeignTranscript for PiSession {
     fn first(&mut self, value: &Value, _: LinePosition<'_>) {
         self.facts.see(time(value), word(value, "cwd"));
         let id = word(value, "id");
@@ -133,7 +133,7 @@ impl Transcript for PiSession {
         }
     }
 
-    fn again(&self) -> Box<dyn Transcript> {
+    fn again(&self) -> Box<dyn ForeignTranscript> {
         Box::new(self.clone())
     }
 }

@@ -8,7 +8,7 @@ use super::gemini::{self, GeminiSession};
 use super::opencode::{self, OpencodeSession};
 use super::parsed::{ConversationFile, RecordForm};
 use super::pi::{self, PiSession};
-use super::transcript::Transcript;
+use super::transcript::ForeignTranscript;
 use crate::store::io::{How, lines};
 use crate::store::read::session;
 use crate::store::{Store, StoreError};
@@ -121,7 +121,7 @@ impl HistoryKind {
     }
 
     /// Reader of its conversations; `None` for those that are copied as they are.
-    pub(super) fn reader(self) -> Option<Box<dyn Transcript>> {
+    pub(super) fn reader(self) -> Option<Box<dyn ForeignTranscript>> {
         match self {
             Self::ClaudeCode => Some(Box::<ClaudeTranscript>::default()),
             Self::Codex => Some(Box::<CodexRollout>::default()),

@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// A function that takes a record with its position.
-type Show<'s> = dyn FnMut(Value, LinePosition<'_>) -> Result<(), StoreError> + 's;
+type RecordSink<'s> = dyn FnMut(Value, LinePosition<'_>) -> Result<(), StoreError> + 's;
 
 impl Store {
     /// Refuses what is no regular file: a link would bring in what lies elsewhere, and a pipe has no end.
@@ -31,7 +31,7 @@ impl Store {
         &self,
         kind: HistoryKind,
         parts: &[ConversationFile],
-        show: &mut Show<'_>,
+        show: &mut RecordSink<'_>,
     ) -> Result<usize, StoreError> {
         let (mut odd, mut number) = (0, 0);
         for part in parts {

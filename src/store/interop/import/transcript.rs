@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// A conversation of another program while it is read: first all of it for what it is, then record by record.
-pub(super) trait Transcript {
+pub(super) trait ForeignTranscript {
     /// Takes notice of a record, before any is read.
     fn first(&mut self, value: &Value, line: LinePosition<'_>);
 
@@ -32,7 +32,7 @@ pub(super) trait Transcript {
     fn row(&self, value: &Value, line: LinePosition<'_>) -> String;
 
     /// The same, to be read from its beginning.
-    fn again(&self) -> Box<dyn Transcript>;
+    fn again(&self) -> Box<dyn ForeignTranscript>;
 }
 
 /// Position of a record in a conversation.
