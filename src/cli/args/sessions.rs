@@ -23,19 +23,21 @@ pub enum SessionsCommand {
     Export(Export),
     /// Import sessions from other programs and print their ids.
     ///
-    /// Reads a file, a session's folder, a folder of many sessions, or the usual place of a program (--from).
-    /// The source is unchanged. Sessions that were imported before are brought up to date, not doubled, so an
-    /// import that was stopped goes on where it was. What was skipped is reported and kept with the session.
+    /// Reads a file, a session's folder, a folder of many sessions, or with --from the usual place
+    /// of a program. The source is unchanged. Sessions that were imported before are brought up to
+    /// date, not doubled: an import that was stopped goes on where it was. Each session says at its
+    /// end what it lacks; a report on many is kept in lisle's data folder.
     ///
-    /// Programs: claude-code, codex, gemini, opencode, pi, craft, fabric-agents, openclaw (or fased), aichat, fabric.
+    /// Programs: claude-code, codex, gemini, opencode, pi, craft, fabric-agents,
+    /// openclaw (or fased), aichat, fabric
     ///
     /// Examples:
-    ///   lisle sessions import --scan                  what is on this machine
-    ///   lisle sessions import --from claude-code      all sessions of Claude Code
-    ///   lisle sessions import --from fabric trip.json one session
-    ///   lisle sessions import ~/backup/.codex         a folder, whatever is in it
+    ///   lisle sessions import --scan                   what is on this machine
+    ///   lisle sessions import --from claude-code       all sessions of Claude Code
+    ///   lisle sessions import --from fabric trip.json  one session
+    ///   lisle sessions import ~/backup/.codex          a folder, whatever is in it
     ///
-    /// Exit status: 0 done, 1 a session could not be imported, or there was none.
+    /// Exit status: 0 done, 1 a session could not be imported or there was none
     #[command(verbatim_doc_comment)]
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
