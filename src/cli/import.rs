@@ -11,7 +11,8 @@ use crate::runtime::setup::Bootstrap;
 use crate::store::{Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, StoreError, histories};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use std::io::{ErrorKind, IsTerminal};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -294,7 +295,9 @@ fn keep(bootstrap: &Bootstrap, report: &ImportReport) -> Option<PathBuf> {
     let dir = bootstrap.paths.data.join("imports");
     let path = dir.join(format!("{}.json", now().0));
     let text = serde_json::to_string_pretty(report).ok()?;
-    std::fs::create_dir_all(&dir).ok()?;
-    std::fs::write(&path, text).ok()?;
+    // Like the sessions, for nobody else to read.
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).ok()?;
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+    file.write_all(text.as_bytes()).ok()?;
     Some(path)
 }

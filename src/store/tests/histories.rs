@@ -199,6 +199,7 @@ fn a_transcript_of_openclaw() {
     assert_eq!((asked(&rows), imported.program), (vec!["Remind me of the train", "Thanks"], "OpenClaw"));
     assert_eq!((imported.meta.title.as_str(), imported.meta.usage.cost_usd), ("Trains", 0.02));
     assert_eq!((imported.meta.model.as_deref(), infos(&rows, InfoKind::Compacted)), (Some("claude-opus-4-8"), 1));
+    assert_eq!(call_of(&rows, "date").name, "bash");
     // What the gateway said itself is no model's.
     let said = rows.iter().find(|row| matches!(&row.body, Body::Assistant(said) if said.text.starts_with("The train")));
     assert_eq!(said.unwrap().model, None);
@@ -413,7 +414,7 @@ fn links_and_folders_that_cannot_be_read_are_passed_over_with_a_word() {
     symlink(&elsewhere, place.join("-linked")).unwrap();
     symlink(&place, place.join("-w/circle")).unwrap();
     std::fs::create_dir(place.join("-closed")).unwrap();
-    std::fs::set_permissions(place.join("-closed"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(place.join("-closed"), std::fs::Permissions::from_mode(0o0)).unwrap();
     let found = histories(&place, Some(HistoryKind::ClaudeCode));
     std::fs::set_permissions(place.join("-closed"), std::fs::Permissions::from_mode(0o700)).unwrap();
     assert!(found.items.is_empty(), "{found:?}");

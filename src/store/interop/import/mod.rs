@@ -160,7 +160,7 @@ impl Store {
     pub fn import(&self, written: &Path, from: &Path, at_most: Mode, now: At) -> Result<Imported, StoreError> {
         let io = self.io();
         let path = from.join(portable_paths::absolute(&written.to_string_lossy(), &self.inner.home));
-        let _lock = self.import_lock()?;
+        let _lock = self.import_lock(&path)?;
         let known = |origin: &str| self.imported_before(origin);
         let context = &ImportContext { at_most, now, known: &known };
         let stat = io.stat(&path).map_err(|error| StoreError::io("import", &path, error))?;

@@ -11,7 +11,8 @@ use crate::store::io::How;
 use crate::store::{Store, StoreError};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -43,22 +44,24 @@ impl Store {
     /// # Errors
     /// If another import runs, or the sessions cannot be listed.
     pub fn import_run(&self, at_most: Mode, now: At) -> Result<ImportRun<'_>, StoreError> {
-        let lock = self.import_lock()?;
+        let lock = self.import_lock(Path::new("sessions"))?;
         let known = self.all_origins();
         let origins = Mutex::new(ImportOrigins { known, claimed: HashSet::new() });
         Ok(ImportRun { store: self, at_most, now, origins, freed: Condvar::new(), _lock: lock })
     }
 
-    /// Keeps other imports out while it is held.
-    pub(super) fn import_lock(&self) -> Result<File, StoreError> {
-        let path = self.inner.layout.state.join(LOCK);
-        let error = |error| StoreError::io("import", &path, error);
-        std::fs::create_dir_all(&self.inner.layout.state).map_err(error)?;
+    /// Keeps other imports out while it is held. `what`: what is to be imported.
+    pub(super) fn import_lock(&self, what: &Path) -> Result<File, StoreError> {
+        let state = &self.inner.layout.state;
+        let path = state.join(LOCK);
+        let error = |error| StoreError::io("lock", &path, error);
+        DirBuilder::new().recursive(true).mode(0o700).create(state).map_err(error)?;
         let file = self.io().open(&path, How::Append).map_err(error)?;
         if self.io().try_lock(&file).map_err(error)? {
             return Ok(file);
         }
-        Err(StoreError::NoImport { path, why: "another import is running. Try again when it has ended" })
+        let why = "another import is running. Try again when it has ended";
+        Err(StoreError::NoImport { path: what.to_owned(), why })
     }
 }
 
