@@ -111,7 +111,7 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
         }
         Some(CliCommand::Auth(command)) => {
             complain_of(&bootstrap);
-            auth::run(&bootstrap, command)
+            auth::run(&bootstrap, command).await
         }
         Some(CliCommand::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => inspect_keys(bootstrap).await,
         Some(CliCommand::Doctor(args)) => doctor::run(&bootstrap, &args),

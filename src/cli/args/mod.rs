@@ -265,12 +265,24 @@ pub enum RunOutput {
 pub enum AuthCommand {
     /// Store a connection's key, read from piped stdin or a hidden prompt.
     ///
-    /// The connection is defined in config.toml, or is anthropic, openai, gemini or openrouter.
-    Add(AuthName),
+    /// The connection is defined in config.toml, or is anthropic, openai, gemini or openrouter. Its server is asked first:
+    /// a key that it refuses is not stored, one that can't be checked is.
+    Add(AuthAdd),
     /// List connections with their servers and key sources.
     List(Json),
     /// Remove a connection's stored key. Environment variables are unchanged.
     Remove(AuthName),
+}
+
+/// A connection and its new key.
+#[derive(Debug, ClapArgs)]
+pub struct AuthAdd {
+    /// Connection name.
+    #[arg(value_name = "CONNECTION", value_parser = connection)]
+    pub name: ConnectionName,
+    /// Store the key without asking the server.
+    #[arg(long)]
+    pub no_check: bool,
 }
 
 /// A connection.
