@@ -396,7 +396,9 @@ fn what_cannot_be_brought_back_is_the_loudest_line_everywhere() {
             since: ago(3 * MINUTE),
         };
         let mut state = grave();
-        state.overlays = vec![Overlay::Inbox(Box::new(Inbox { rows: vec![row], ..Inbox::default() }))];
+        // The selected row has one ink for all its text, and the mark.
+        let rows = vec![row.clone(), row];
+        state.overlays = vec![Overlay::Inbox(Box::new(Inbox { rows, selected: 1, ..Inbox::default() }))];
         let screen = shot("grave-inbox", &state, width, height);
         assert!(red(&state, width, height, "bash: rm"), "{width}x{height} inbox\n{screen}");
     }
