@@ -21,7 +21,7 @@
 //! | [`theme`] | roles and their styles |
 //! | [`ui`] | draws the state, or words it in lines ([`ui::linear`]) |
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
-//! | [`cli`] | the command line: the app, one prompt without a screen, named prompts, sessions, the ledger, what would be permitted, the doctor |
+//! | [`cli`] | the command line: the app, one prompt without a screen, named prompts, sessions, the audit log, permission checks, the doctor |
 //!
 //! `store`, `provider`, `permit`, `sandbox`, `tools` and `agent` are the engine; `keymap`, `app`, `theme` and `ui` are the
 //! screen. Engine and screen never see each other: both see `domain` and `protocol`.

@@ -41,7 +41,7 @@ pub trait Keys: Send + Sync {
 const CHECK: Duration = Duration::from_secs(15);
 
 /// Models of a server, or why it did not list them.
-pub(super) type Listed = Result<Vec<String>, String>;
+pub type Listed = Result<Vec<String>, String>;
 
 /// A connection as it is shown, and to be asked.
 pub type Opened = (ConnectionInfo, Option<Arc<dyn Provider>>);
@@ -243,7 +243,7 @@ impl Connections {
     ///
     /// # Errors
     /// Words of the server, which refused the key.
-    pub(super) async fn check_key(&self, name: ConnectionName, key: Key) -> Result<Option<Listed>, String> {
+    pub async fn check_key(&self, name: ConnectionName, key: Key) -> Result<Option<Listed>, String> {
         let Some(keys) = self.keys.clone() else { return Ok(None) };
         let opened = blocking(move || keys.open_with(&name, &key)).await.flatten();
         let Some(provider) = opened else { return Ok(None) };

@@ -55,6 +55,6 @@ pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, 
 pub use self::engine_setup::{EngineSettings, Inbox, Setup};
 pub use self::rule_files::{Book, RuleBook};
 pub(crate) use clock::day;
-pub use connections::{Connections, Keys, Opened};
+pub use connections::{Connections, Keys, Listed, Opened};
 pub use supervisor::{Engine, open};
 pub use undo::UndoSettings;

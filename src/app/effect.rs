@@ -69,6 +69,8 @@ pub enum Effect {
     },
     /// Open this file of a session in what shows such files.
     View(Box<Attachment>),
+    /// Open this address in the desktop's browser; [`super::Msg::NotBrowsed`] where there is none.
+    Browse(String),
     /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].
     Picture,
     /// Remove a file that [`Effect::Picture`] made.

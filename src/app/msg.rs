@@ -99,6 +99,13 @@ pub enum Msg {
     Picture(Result<PathBuf, String>),
     /// Result of [`super::effect::Effect::Copy`], or any other notice of the runtime.
     Notice(Notice),
+    /// No desktop took the address of [`super::effect::Effect::Browse`]; why.
+    NotBrowsed {
+        /// The address.
+        url: String,
+        /// Reason, in words.
+        why: String,
+    },
     /// Results of [`super::effect::Effect::Find`] so far.
     Found(Box<Found>),
     /// The user's settings, as they are now.
@@ -227,6 +234,10 @@ pub enum Target {
     Chat,
     /// An entry of the conversation, by its key.
     Entry(i64),
+    /// The fold mark of an entry, by its key.
+    Fold(i64),
+    /// A link of the conversation to the web: its address.
+    Link(String),
     /// "12 new lines": a way to the end.
     ToEnd,
     /// The line that says of which session this one is a branch.

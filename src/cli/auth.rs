@@ -1,12 +1,13 @@
 //! `lisle auth`: stores the keys of connections, lists where they come from and where they go, and takes them out. It prints none.
 
-use super::args::AuthCommand;
+use super::args::{AuthAdd, AuthCommand};
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
 use crate::config::connections::{KeyFrom, Usable};
 use crate::config::{Credentials, credentials};
 use crate::domain::ConnectionName;
 use crate::domain::sanitise::clean_line;
+use crate::domain::secret::Key;
 use crate::runtime::setup::Bootstrap;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use serde::Serialize;
@@ -16,9 +17,9 @@ use std::io::{IsTerminal, Read, Write};
 /// Maximum length of a key.
 const LONGEST: u64 = 16_384;
 
-pub(super) fn run(bootstrap: &Bootstrap, command: AuthCommand) -> Exit {
+pub(super) async fn run(bootstrap: &Bootstrap, command: AuthCommand) -> Exit {
     match command {
-        AuthCommand::Add(args) => add(bootstrap, &args.name),
+        AuthCommand::Add(args) => add(bootstrap, &args).await,
         AuthCommand::List(args) => list(bootstrap, args.json),
         AuthCommand::Remove(args) => remove(bootstrap, &args.name),
     }
@@ -31,7 +32,8 @@ fn all(bootstrap: &Bootstrap) -> Vec<Usable> {
     known.chain(connections.vendors_without_key()).collect()
 }
 
-fn add(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
+async fn add(bootstrap: &Bootstrap, args: &AuthAdd) -> Exit {
+    let name = &args.name;
     let known = all(bootstrap);
     let Some(one) = known.iter().find(|one| one.name == *name) else {
         let names: Vec<&str> = known.iter().map(|one| one.name.as_str()).collect();
@@ -55,10 +57,24 @@ fn add(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
             return Exit::Failed;
         }
     };
+    let checked = match Key::new(&written).filter(|_| !args.no_check) {
+        Some(key) => bootstrap.check_key(name, key).await,
+        None => Ok(None),
+    };
+    let checked = match checked {
+        Ok(Some(Ok(_))) => "the server accepts it".to_owned(),
+        Ok(Some(Err(why))) => format!("not checked: {}", clean_line(&why).trim_end_matches('.')),
+        Ok(None) => "not checked".to_owned(),
+        Err(why) => {
+            complain(&format!("lisle: {host} refused the key, nothing stored: {}", clean_line(&why)));
+            return Exit::Failed;
+        }
+    };
     let file = bootstrap.paths.credentials_file();
     match credentials::store(&file, name, Some(&written)) {
         Ok(()) => {
-            complain(&format!("Stored the key for {name} in {}; it is sent only to {host}.", file.display()));
+            let file = file.display();
+            complain(&format!("Stored the key for {name} in {file} ({checked}); it is sent only to {host}."));
             Exit::Done
         }
         Err(error) => {

@@ -161,7 +161,7 @@ async fn dispatch(
         CliCommand::Audit(args) => audit::run(&bootstrap, &args),
         CliCommand::Usage(args) => usage::run(&bootstrap, &args),
         CliCommand::Permissions(command) => permissions::run(&bootstrap, command),
-        CliCommand::Auth(command) => auth::run(&bootstrap, command),
+        CliCommand::Auth(command) => auth::run(&bootstrap, command).await,
         CliCommand::Doctor(args) if args.what == Some(DoctorCommand::Keys) => inspect_keys(bootstrap).await,
         CliCommand::Doctor(args) => doctor::run(&bootstrap, &args),
         CliCommand::Labels(command) => definitions::labels(&bootstrap, command),

@@ -94,7 +94,7 @@ impl NetworkAccess {
         if state.stamp != stamp {
             // Without a file that can be read nobody is let in.
             state.tokens = self.file.read().unwrap_or_else(|error| {
-                tracing::warn!(%error, "the file of the gateway's tokens cannot be read");
+                tracing::warn!(%error, "can't read the gateway's tokens");
                 Vec::new()
             });
             state.stamp = stamp;

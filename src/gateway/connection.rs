@@ -142,7 +142,7 @@ fn invalid(message: impl Into<String>) -> FrameError {
 }
 
 fn params<T: DeserializeOwned>(params: &RawValue) -> Result<T, FrameError> {
-    serde_json::from_str(params.get()).map_err(|error| invalid(format!("The parameters are not understood: {error}.")))
+    serde_json::from_str(params.get()).map_err(|error| invalid(format!("Invalid parameters: {error}.")))
 }
 
 /// A connection whose handshake was accepted.
@@ -161,7 +161,7 @@ fn let_in(gateway: &Gateway, door: &Door, connect: Connect) -> Result<(Connect, 
             return Ok((connect, Rights { scopes: Scopes::all(), grant: None }));
         }
         Door::Socket => {
-            let text = "The secret is not the gateway's: it was started anew, or this is not its home.";
+            let text = "Wrong secret: the gateway was restarted, or runs for another home.";
             return Err(FrameError::new(ErrorCode::Unauthorized, text));
         }
         Door::Network { address, grant } => (*address, grant.clone()),
@@ -208,7 +208,7 @@ async fn attach(
         Some(named) if !rights.scopes.cover(Scope::Admin) => {
             let all = gateway.workspaces().await;
             let known = all.into_iter().find(|one| one.path == named || Path::new(&one.name) == named);
-            let text = || format!("There is no workspace {}.", named.display());
+            let text = || format!("No workspace {}.", named.display());
             Some(known.ok_or_else(|| FrameError::new(ErrorCode::NotFound, text()))?.path)
         }
         _ => named.map(Path::to_owned),
@@ -229,7 +229,7 @@ async fn greet(
         }
         Ok(_) => return Err((None, invalid("The first frame is a request of \"connect\"."))),
         Err(ReadError::Malformed { id, why }) => return Err((id, invalid(why))),
-        Err(error) => return Err((None, invalid(format!("The first frame cannot be read: {error}.")))),
+        Err(error) => return Err((None, invalid(format!("Can't read the first frame: {error}.")))),
     };
     let refuse = |error| (Some(id), error);
     // The versions first: an older gateway may not understand the rest.
@@ -376,7 +376,7 @@ impl ServedConnection<'_> {
             methods::LINK => done(id, self.link()),
             CONNECT => done::<()>(id, Err(invalid("This connection has a client already."))),
             other => {
-                let text = format!("There is no method {other:?}: {}.", methods::ALL.join(", "));
+                let text = format!("Unknown method {other:?}. Available: {}.", methods::ALL.join(", "));
                 done::<()>(id, Err(FrameError::new(ErrorCode::UnknownMethod, text)))
             }
         };
@@ -435,7 +435,7 @@ impl ServedConnection<'_> {
         self.needs(Scope::Admin)?;
         let DetachParams { client } = params(given)?;
         let Some(found) = self.gateway.client(&client) else {
-            let text = format!("There is no client {client}: \"lisle gateway clients\" lists them.");
+            let text = format!("No client {client}: \"lisle gateway clients\" lists them.");
             return Err(FrameError::new(ErrorCode::Unavailable, text));
         };
         self.gateway.forget(&found, Some("Somebody detached this client."));

@@ -35,7 +35,7 @@ pub enum DialError {
     #[error("no gateway runs for this home")]
     NoGateway,
     /// The gateway of this home runs on another machine.
-    #[error("the gateway of this home runs on {0}, whose socket cannot be reached from here")]
+    #[error("the gateway of this home runs on {0}, whose socket is out of reach from here")]
     Elsewhere(String),
     /// It cannot be reached now, in a sentence without its end.
     #[error("{0}")]
@@ -69,7 +69,7 @@ impl GatewayRoute {
 }
 
 async fn socket(files: &GatewayFiles) -> Result<Dialed, DialError> {
-    let unreachable = |error: std::io::Error| DialError::Unreachable(format!("the gateway cannot be reached: {error}"));
+    let unreachable = |error: std::io::Error| DialError::Unreachable(format!("can't reach the gateway: {error}"));
     let end = tokio::time::Instant::now() + SOCKET_MADE;
     loop {
         let owner = match files.ownership().map_err(unreachable)? {

@@ -158,8 +158,8 @@ pub fn null() -> Box<RawValue> {
 /// [`ReadError::Malformed`] for what is no frame.
 pub fn parse(line: &[u8]) -> Result<LinkFrame, ReadError> {
     let malformed = |id, why: String| ReadError::Malformed { id, why };
-    let fields: Fields = serde_json::from_slice(line)
-        .map_err(|error| malformed(None, format!("The frame is not understood: {error}.")))?;
+    let fields: Fields =
+        serde_json::from_slice(line).map_err(|error| malformed(None, format!("Invalid frame: {error}.")))?;
     let Fields { kind, id, method, params, ok, payload, error, event, seq } = fields;
     let missing = |field: &str| malformed(id, format!("A frame of type \"{kind}\" needs \"{field}\"."));
     match kind.as_str() {
@@ -181,7 +181,7 @@ pub fn parse(line: &[u8]) -> Result<LinkFrame, ReadError> {
             let event = event.ok_or_else(|| missing("event"))?;
             Ok(LinkFrame::Event { event, payload: payload.unwrap_or_else(null), seq })
         }
-        other => Err(malformed(id, format!("There are no frames of type {other:?}: req, res or event."))),
+        other => Err(malformed(id, format!("Unknown frame type {other:?}: req, res or event."))),
     }
 }
 
@@ -231,7 +231,7 @@ pub fn event(event: &str, payload: &impl Serialize, seq: Option<u64>) -> Vec<u8>
 fn line(value: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).unwrap_or_else(|error| {
         // Values of ours have string keys and no numbers that JSON lacks.
-        tracing::error!(%error, "a frame could not be written as JSON");
+        tracing::error!(%error, "can't write a frame as JSON");
         Vec::new()
     });
     line.push(b'\n');
@@ -401,16 +401,16 @@ mod tests {
     #[test]
     fn what_is_no_frame_is_said() {
         for (line, word) in [
-            ("", "not understood"),
-            ("[]", "not understood"),
+            ("", "Invalid frame"),
+            ("[]", "Invalid frame"),
             ("{}", "type"),
             (r#"{"type":"req"}"#, "\"id\""),
             (r#"{"type":"req","id":1}"#, "\"method\""),
             (r#"{"type":"res","id":1}"#, "\"ok\""),
             (r#"{"type":"res","id":1,"ok":false}"#, "\"error\""),
             (r#"{"type":"event"}"#, "\"event\""),
-            (r#"{"type":"hello","id":3}"#, "no frames of type"),
-            (r#"{"type":"req","id":-1,"method":"x"}"#, "not understood"),
+            (r#"{"type":"hello","id":3}"#, "Unknown frame type"),
+            (r#"{"type":"req","id":-1,"method":"x"}"#, "Invalid frame"),
         ] {
             let Err(ReadError::Malformed { why, .. }) = parse(line.as_bytes()) else { panic!("{line}") };
             assert!(why.contains(word), "{line}: {why}");

@@ -198,19 +198,19 @@ impl GatewayFiles {
     /// When another one has it, or a file cannot be made.
     pub fn take(&self) -> Result<OwnedHome, OwnError> {
         let folder = self.folder();
-        private_folder(&folder).map_err(failed("cannot use the folder", &folder))?;
+        private_folder(&folder).map_err(failed("can't use the folder", &folder))?;
         let path = self.lock_file();
         let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut lock = open().map_err(failed("cannot open the lock", &path))?;
+        let mut lock = open().map_err(failed("can't open the lock", &path))?;
         self.lock(&mut lock, &path)?;
-        let secret = random_hex(32).map_err(failed("cannot make a secret from", Path::new("/dev/urandom")))?;
+        let secret = random_hex(32).map_err(failed("can't make a secret from", Path::new("/dev/urandom")))?;
         let file = self.secret_file();
-        write_private(&file, &secret).map_err(failed("cannot write the secret", &file))?;
+        write_private(&file, &secret).map_err(failed("can't write the secret", &file))?;
         let socket = self.socket();
         let owner =
             Owner { host: host(), pid: std::process::id(), version: env!("CARGO_PKG_VERSION").to_owned(), socket };
         let mut owned = OwnedHome { lock, owner, secret, files: self.clone(), inode: 0 };
-        owned.name().map_err(failed("cannot write the lock", &path))?;
+        owned.name().map_err(failed("can't write the lock", &path))?;
         Ok(owned)
     }
 
@@ -218,16 +218,16 @@ impl GatewayFiles {
         for left in (0..TRIES).rev() {
             match file.try_lock() {
                 Ok(()) => return Ok(()),
-                Err(TryLockError::Error(error)) => return Err(failed("cannot lock", path)(error)),
+                Err(TryLockError::Error(error)) => return Err(failed("can't lock", path)(error)),
                 Err(TryLockError::WouldBlock) => {}
             }
-            match owner(file).map_err(failed("cannot read the lock", path))? {
+            match owner(file).map_err(failed("can't read the lock", path))? {
                 Some(owner) if !owner.is_here() => return Err(OwnError::Elsewhere(owner)),
                 Some(owner) if left == 0 => return Err(OwnError::Held(owner)),
                 _ => std::thread::sleep(BETWEEN_TRIES),
             }
         }
-        Err(failed("cannot lock", path)(io::Error::other("another program has it")))
+        Err(failed("can't lock", path)(io::Error::other("another program has it")))
     }
 }
 
@@ -317,8 +317,8 @@ impl OwnedHome {
     /// When the socket cannot be made.
     pub fn listen(&mut self) -> Result<UnixListener, OwnError> {
         let path = self.owner.socket.clone();
-        let listener = bind(&path).map_err(failed("cannot listen on", &path))?;
-        self.inode = std::fs::symlink_metadata(&path).map_err(failed("cannot listen on", &path))?.ino();
+        let listener = bind(&path).map_err(failed("can't listen on", &path))?;
+        self.inode = std::fs::symlink_metadata(&path).map_err(failed("can't listen on", &path))?.ino();
         Ok(listener)
     }
 
@@ -333,7 +333,7 @@ impl OwnedHome {
         if self.files.secret().ok().as_deref() != Some(&self.secret) {
             let file = self.files.secret_file();
             if let Err(error) = private_folder(&self.files.folder()).and_then(|()| write_private(&file, &self.secret)) {
-                tracing::warn!(%error, "the gateway's secret cannot be written");
+                tracing::warn!(%error, "can't write the gateway's secret");
             }
         }
     }

@@ -348,7 +348,9 @@ impl Gateway {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("It failed inside lisle: {error}.")))
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(format!("Internal error: {error}. See the log.")))
 }
 
 /// Keeps account of what runs in an engine, as a client of its own.
@@ -389,7 +391,7 @@ pub async fn serve(
 ) -> Result<(), OwnError> {
     let mut listener = listen(&mut owned)?;
     let instance = home::random_hex(8).map_err(|error| OwnError::Io {
-        what: "cannot read",
+        what: "can't read",
         path: PathBuf::from("/dev/urandom"),
         error,
     })?;
@@ -424,7 +426,7 @@ pub async fn serve(
                 Ok((stream, _)) => admit(&gateway, stream),
                 Err(error) => {
                     // Without descriptors for a while: those who are connected go on.
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "can't accept a connection");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             },
@@ -459,7 +461,7 @@ pub async fn serve(
 
 fn listen(owned: &mut OwnedHome) -> Result<UnixListener, OwnError> {
     let path = owned.owner().socket.clone();
-    UnixListener::from_std(owned.listen()?).map_err(|error| OwnError::Io { what: "cannot listen on", path, error })
+    UnixListener::from_std(owned.listen()?).map_err(|error| OwnError::Io { what: "can't listen on", path, error })
 }
 
 /// Begins a connection, if it may be one.

@@ -63,7 +63,7 @@ pub(super) async fn dial(command: &SshCommand, attempt: Attempt) -> Result<Diale
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(|error| DialError::Refused(format!("ssh cannot be started: {error}. Install OpenSSH's client")))?;
+        .map_err(|error| DialError::Refused(format!("can't start ssh: {error}. Install OpenSSH's client")))?;
     let (Some(write), Some(read), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
         return Err(DialError::Unreachable("ssh has no input and output".to_owned()));
     };
@@ -107,7 +107,7 @@ async fn why_not(command: &SshCommand, mut child: Child, said: &Said) -> DialErr
     let (host, lisle, last) = (command.host(), &command.lisle, said.last());
     match code {
         Some(127) => DialError::Refused(format!(
-            "there is no \"{lisle}\" on {host}: install lisle there, or name its path as machines.NAME.command in config.toml \
+            "no \"{lisle}\" on {host}: install lisle there, or name its path as machines.NAME.command in config.toml \
              (~/.cargo/bin is often not in the PATH of ssh commands)"
         )),
         Some(2) => {

@@ -31,7 +31,7 @@ pub async fn in_background(
     idle_exit: Option<Duration>,
     network: &[OsString],
 ) -> Result<Owner, String> {
-    let failed = |error: io::Error| format!("a gateway cannot be started: {error}");
+    let failed = |error: io::Error| format!("can't start a gateway: {error}");
     let log = files.log_file();
     let end = Instant::now() + STARTS;
     let mut child = None;
@@ -82,7 +82,7 @@ fn running(files: &GatewayFiles) -> Result<Option<Owner>, String> {
         Ok(HomeOwnership::Here(owner)) => Ok(Some(owner)),
         Ok(HomeOwnership::Free) => Ok(None),
         Ok(HomeOwnership::Elsewhere(owner)) => Err(format!("the gateway of this home runs on {}", owner.host)),
-        Err(error) => Err(format!("the lock of the gateway cannot be read: {error}")),
+        Err(error) => Err(format!("can't read the gateway's lock: {error}")),
     }
 }
 

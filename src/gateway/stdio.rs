@@ -68,11 +68,11 @@ async fn first<R: AsyncRead + Unpin>(reader: &mut FrameReader<R>) -> Result<(u64
         Ok(Some(LinkFrame::Request { id, method, params })) if method == CONNECT => {
             match serde_json::from_str(params.get()) {
                 Ok(connect) => Ok((id, connect)),
-                Err(error) => Err((Some(id), format!("The parameters are not understood: {error}."))),
+                Err(error) => Err((Some(id), format!("Invalid parameters: {error}."))),
             }
         }
         Ok(_) => Err((None, "The first frame is a request of \"connect\".".to_owned())),
-        Err(error) => Err((None, format!("The first frame cannot be read: {error}."))),
+        Err(error) => Err((None, format!("Can't read the first frame: {error}."))),
     }
 }
 

@@ -3,11 +3,13 @@
 use super::open::Opener;
 use super::rules::{Places, RuleFiles};
 use super::workspaces::Workspaces;
+use crate::agent::Listed;
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::ids::looks_generated;
 use crate::domain::permission::{Sandbox, SandboxState};
 use crate::domain::problem::Problem;
 use crate::domain::rule::Rule;
+use crate::domain::secret::Key;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::protocol::{ConnectionInfo, SessionCommand};
@@ -384,6 +386,14 @@ impl Bootstrap {
     fn opener(&self) -> Opener {
         let model = self.wanted.model.clone();
         Opener::new(self.paths.clone(), self.settings.clone(), self.connections.clone(), model)
+    }
+
+    /// Asks the server of a connection if it accepts a key that is not stored yet. `None`: it was not asked.
+    ///
+    /// # Errors
+    /// Words of the server, which refused the key.
+    pub async fn check_key(&self, name: &ConnectionName, key: Key) -> Result<Option<Listed>, String> {
+        self.opener().connections().check_key(name.clone(), key).await
     }
 
     /// The connections with all that is known of them.

@@ -44,6 +44,24 @@ fn opener(env: &dyn Fn(&str) -> Option<String>, mac: bool) -> Option<&'static st
     (has("WAYLAND_DISPLAY") || has("DISPLAY")).then_some("xdg-open")
 }
 
+/// Opens an address in the desktop's browser. Only those of the web: a file that an address names may be a program.
+///
+/// # Errors
+/// Reason, in words.
+pub async fn browse(url: &str, env: &(dyn Fn(&str) -> Option<String> + Sync)) -> Result<(), String> {
+    if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+        return Err("Only web links are opened".to_owned());
+    }
+    let opener = opener(env, cfg!(target_os = "macos")).ok_or("No desktop to open the link")?;
+    let child = Command::new(opener).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = child.map_err(|error| format!("Can't start {opener}: {error}"))?;
+    match child.wait().await {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{opener} exited with {status}")),
+        Err(error) => Err(format!("{opener} was lost: {error}")),
+    }
+}
+
 async fn desktop(path: &Path, env: &(dyn Fn(&str) -> Option<String> + Sync)) -> Result<(), String> {
     let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase).unwrap_or_default();
     let lies = format!("File: {}", path.display());

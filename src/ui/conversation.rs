@@ -112,15 +112,22 @@ fn found(paint: &mut FrameContext<'_>, drawn: Drawn, area: Rect) {
     paint.found.code = paint.cache.chat.take_wanted();
     (paint.found.pictures, paint.pictures) = paint.cache.chat.take_pictures();
     paint.found.marked = paint.cache.chat.take_marked();
+    let seen: Vec<_> = paint.cache.chat.seen().collect();
+    for (y, height, key) in seen {
+        paint.target(Rect { y, height, ..area }, Target::Entry(key));
+    }
+    for (mark, key) in paint.cache.chat.take_folds() {
+        paint.target(mark, Target::Fold(key));
+    }
     for (area, url) in paint.cache.chat.take_links() {
         if let Some(url) = harmless(&url) {
             let (x, y, width) = (area.x, area.y, area.width);
             let text = text_at(paint.buf, x, y, width);
+            // A path is part of its entry, which a click selects; the terminal opens it.
+            if url.starts_with("http://") || url.starts_with("https://") {
+                paint.target(area, Target::Link(url.clone()));
+            }
             paint.links.push(Link { x, y, width, url: url.into(), text });
         }
-    }
-    let seen: Vec<_> = paint.cache.chat.seen().collect();
-    for (y, height, key) in seen {
-        paint.target(Rect { y, height, ..area }, Target::Entry(key));
     }
 }

@@ -30,7 +30,7 @@ fn the_first_frame_is_a_handshake_that_fits() {
         ("connect", newer, "PROTOCOL_MISMATCH", "The gateway is older"),
         ("connect", older, "PROTOCOL_MISMATCH", "This lisle is older"),
         ("connect", nowhere, "UNAVAILABLE", "is no workspace"),
-        ("connect", json!({}), "INVALID_REQUEST", "not understood"),
+        ("connect", json!({}), "INVALID_REQUEST", "Invalid"),
         ("lisle.command", json!({}), "INVALID_REQUEST", "first request"),
     ] {
         let mut raw = place.raw();

@@ -71,6 +71,14 @@ const FOR_USERS: &[Phrase] = &[
     ("is to be", "the verb itself: approve, run"),
     ("are to be", "the verb itself"),
     ("it waits", "pending, queued"),
+    ("are not understood", "invalid X"),
+    ("counts no longer", "is no longer valid"),
+    ("no longer is", "is no longer X"),
+    ("at this place", "at this position"),
+    ("of this id", "with this id"),
+    ("of this name", "with this name"),
+    ("nobody answered", "no answer"),
+    ("parsing failed", "the noun: what was not checked"),
     ("waits for you", "waiting for you, needs you"),
     ("who answers", "choose a model"),
     ("there is no", "No X, or: unknown X"),
@@ -115,6 +123,7 @@ const FOR_USERS: &[Phrase] = &[
 /// Folders of texts for users.
 const USER_FOLDERS: &[&str] = &[
     "src/app",
+    "src/gateway",
     "src/ui",
     "src/cli",
     "src/runtime",

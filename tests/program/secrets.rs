@@ -111,7 +111,7 @@ fn servers_that_echo_keys_get_them_nowhere() {
         let variable = format!("key_env = 'WORK_KEY'\nproxy = 'http://{STORED}:x@127.0.0.1:9'\ndefault_model = 'm'");
         let stored = format!("proxy = 'http://{OF_VARIABLE}:x@127.0.0.1:9'\ndefault_model = 'm'");
         config(home.path(), &(connection("variable", &variable) + &connection("stored", &stored)));
-        let added = lisle(home.path(), &["auth", "add", "stored"], &format!("{STORED}\n"));
+        let added = lisle(home.path(), &["auth", "add", "stored", "--no-check"], &format!("{STORED}\n"));
         assert!(added.status.success(), "{}", printed(&added));
         nothing_secret("auth add", printed(&added).as_bytes());
         let listed = lisle(home.path(), &["auth", "list"], "");
@@ -219,4 +219,32 @@ pub(crate) fn again(pty: &pty::Pty, keys: &str, what: &str, reached: impl Fn(&st
         }
     }
     panic!("{what}: not reached\n{}", pty.text());
+}
+
+#[test]
+fn a_key_is_stored_once_its_server_accepts_it() {
+    let home = tempfile::tempdir().unwrap();
+    let refusal = json!({"error": {"message": "Incorrect API key", "code": "invalid_api_key"}});
+    let server = ModelServer::start([Script::json(401, &refusal), Script::json(200, &json!({"data": [{"id": "m"}]}))]);
+    let at = |address: &str| {
+        format!(
+            "[connections.work]\nprovider = 'openai-compatible'\nbase_url = 'http://{address}/v1'\nkey_env = 'NO_SUCH_KEY'\ndefault_model = 'm'\n"
+        )
+    };
+    config(home.path(), &at(&server.address().to_string()));
+    let stored = || std::fs::read_to_string(home.path().join("config/credentials")).unwrap_or_default().contains(TYPED);
+    let add = |more: &[&str]| {
+        let output = lisle(home.path(), &[&["auth", "add", "work"], more].concat(), &format!("{TYPED}\n"));
+        (output.status.code(), printed(&output))
+    };
+    let (code, said) = add(&[]);
+    assert!(code == Some(1) && said.contains("refused the key, nothing stored: ") && !stored(), "{said}");
+    let (code, said) = add(&[]);
+    assert!(code == Some(0) && said.contains("(the server accepts it)") && stored(), "{said}");
+    // Nobody answers there.
+    config(home.path(), &at("127.0.0.1:9"));
+    let (code, said) = add(&[]);
+    assert!(code == Some(0) && said.contains("(not checked: "), "{said}");
+    let (code, said) = add(&["--no-check"]);
+    assert!(code == Some(0) && said.contains("(not checked)"), "{said}");
 }

@@ -87,16 +87,35 @@ pub fn draw(state: &State, width: u16, height: u16) -> (Buffer, Drawn) {
 pub fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
     let (buf, drawn) = draw(state, width, height);
     if let Ok(dir) = std::env::var("LISLE_PICTURES") {
-        for dark in [true, false] {
-            let (buf, _) = draw_with(state, &Theme::builtin(dark), ui::glyphs::GlyphSet::Unicode, width, height);
-            let shade = if dark { "dark" } else { "light" };
-            let file = format!("{dir}/{name}-{width}x{height}-{shade}.svg");
-            std::fs::write(file, svg::picture(terminal(&buf).screen(), dark)).unwrap();
-        }
+        pictures(&dir, name, state, (width, height));
     }
     hints_are_clickable(&buf, &drawn);
     let caret = drawn.cursor.map_or("hidden".to_owned(), |at| format!("column {} row {}", at.x, at.y));
     format!("{}\n\ncaret: {caret}", text(&terminal(&buf)))
+}
+
+/// Sizes of pictures: with `LISLE_PICTURES_ALL` each screen has one at all of them, else at its own.
+const PICTURED: [(u16, u16); 5] = [(220, 60), (140, 40), (100, 30), (80, 24), (40, 10)];
+
+/// The screen as pictures: dark and light, in the terminal's own 16 colours, and in ASCII.
+fn pictures(dir: &str, name: &str, state: &State, size: (u16, u16)) {
+    use lisle::theme::Colors;
+    use ui::glyphs::GlyphSet::{Ascii, Unicode};
+    let looks = [
+        ("dark", true, Theme::builtin(true), Unicode),
+        ("light", false, Theme::builtin(false), Unicode),
+        ("sixteen", true, Theme::builtin(true).for_terminal(Colors::C16), Unicode),
+        ("ascii", true, Theme::builtin(true), Ascii),
+    ];
+    let all = std::env::var("LISLE_PICTURES_ALL").is_ok();
+    let sizes = if all { PICTURED.to_vec() } else { vec![size] };
+    for (width, height) in sizes {
+        for (look, dark, theme, glyphs) in &looks {
+            let (buf, _) = draw_with(state, theme, *glyphs, width, height);
+            let file = format!("{dir}/{name}-{width}x{height}-{look}.svg");
+            std::fs::write(file, svg::picture(terminal(&buf).screen(), *dark)).unwrap();
+        }
+    }
 }
 
 /// Hints that are drawn, with the action of a click on them; no click answers the agent.

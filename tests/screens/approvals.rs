@@ -356,3 +356,50 @@ fn long_answers_of_a_question_are_read_to_their_ends() {
         }
     }
 }
+
+#[test]
+fn what_cannot_be_brought_back_is_the_loudest_line_everywhere() {
+    let theme = Theme::builtin(true);
+    let error = theme.style(lisle::theme::Role::Error).fg;
+    let grave = || {
+        let mut state = used();
+        let Ask::Approval(mut approval) = command("rm -rf /") else { unreachable!() };
+        approval.irreversible = true;
+        approval.risks = vec!["removes everything below `/`".to_owned()];
+        ask(&mut state, Ask::Approval(approval));
+        state
+    };
+    let red = |state: &State, width: u16, height: u16, text: &str| {
+        let (buf, _) = draw(state, width, height);
+        let rows = (0..height).map(|y| (0..width).map(|x| buf[(x, y)].clone()).collect::<Vec<_>>());
+        let mut found = rows.filter_map(|row| {
+            let line: String = row.iter().map(|cell| cell.symbol()).collect();
+            let at = line.find(text)?;
+            let at = line[..at].chars().count();
+            Some(Some(row[at].fg) == error)
+        });
+        found.any(|is_red| is_red)
+    };
+    for (width, height) in [(140, 40), (100, 30), (80, 24), (40, 10)] {
+        for focused in [false, true] {
+            let mut state = grave();
+            if focused {
+                focus_panel(&mut state, None);
+            }
+            assert!(red(&state, width, height, "removes everything"), "{width}x{height} {focused}");
+        }
+        let row = Waiting {
+            session: id("260902-swift-river"),
+            request: Some(RequestId::new("r1")),
+            title: "Fix login".to_owned(),
+            what: "bash: rm -rf /".to_owned(),
+            since: ago(3 * MINUTE),
+        };
+        let mut state = grave();
+        // The selected row has one ink for all its text, and the mark.
+        let rows = vec![row.clone(), row];
+        state.overlays = vec![Overlay::Inbox(Box::new(Inbox { rows, selected: 1, ..Inbox::default() }))];
+        let screen = shot("grave-inbox", &state, width, height);
+        assert!(red(&state, width, height, "bash: rm"), "{width}x{height} inbox\n{screen}");
+    }
+}

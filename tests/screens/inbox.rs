@@ -223,6 +223,9 @@ fn choosing_properties() {
     state.overlays = vec![Overlay::Picker(Box::new(picker))];
     insta::assert_snapshot!("labels-100x30", shot("labels", &state, 100, 30));
     insta::assert_snapshot!("labels-40x10", shot("labels", &state, 40, 10));
+    state.overlays = vec![Overlay::Picker(Box::new(Picker::new(Kind::Labels, Vec::new(), 0)))];
+    let none = shot("labels-none", &state, 80, 24);
+    assert!(none.contains("No labels yet: type a name to create one"), "{none}");
     state.overlays.push(Overlay::Prompt(Box::new(Prompt {
         title: "Priority: which number?".to_owned(),
         line: Line::new("high"),

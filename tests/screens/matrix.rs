@@ -81,6 +81,7 @@ fn what_holds_on_every_screen() {
                     rules::status(&place, &state, &buf);
                     rules::signs(&place, &state, &buf, glyphs);
                     rules::caret(&place, &buf, &drawn);
+                    rules::clickable(&place, &buf, &drawn, glyphs);
                     let sent = rules::sent(buf.clone(), &drawn);
                     rules::bytes(&place, &sent);
                     rules::emulated(&place, &buf, &sent);

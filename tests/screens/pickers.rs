@@ -14,7 +14,7 @@ use lisle::domain::session::ThinkingLevel;
 use lisle::domain::setting::{Setting, SettingGroup, SettingSource, TakesEffect};
 use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{CallId, ConnectionName, Level, Message, MessageId, Notice};
-use lisle::keymap::action::{Action, AppAction, ModelAction, PickerAction, SessionAction};
+use lisle::keymap::action::{Action, AppAction, ComposerAction, ModelAction, PickerAction, SessionAction};
 use lisle::protocol::{Configured, ConnectionInfo, EngineEvent, Event, Stamped};
 use screen::{NOW, one_session, shot};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -345,4 +345,21 @@ fn who_comes_for_the_first_time_is_offered_what_was_found() {
     shots("welcome-nothing", &state);
     update(&mut state, NOW, Msg::Paste("h".to_owned()));
     assert!(!shot("welcome-typing", &state, 100, 30).contains("a home for agent"), "it makes room at the first letter");
+}
+
+#[test]
+fn a_low_first_screen_keeps_the_selected_model_in_sight_and_tells_of_the_others() {
+    // More of them than rows: the selected one is in sight, and the rest is told.
+    let vendor = |name: &str| ConnectionInfo { key_from: None, ..connection(name, "https://a.example.com", &["m"]) };
+    let vendors = ["openai", "gemini", "openrouter", "groq", "mistral", "xai"].map(vendor).to_vec();
+    let connections = vec![connection("demo", "", &["demo"])];
+    let mut many = one_session();
+    engine(&mut many, EngineEvent::Configured(Box::new(Configured { connections, vendors, ..Configured::default() })));
+    let low = shot("welcome-many", &many, 40, 10);
+    assert!(low.contains("Demo") && low.contains("↓ ") && low.contains("more") && low.contains("F1 keys"), "{low}");
+    for _ in 0..6 {
+        act(&mut many, ComposerAction::Down);
+    }
+    let low = shot("welcome-many", &many, 40, 10);
+    assert!(low.contains("› ") && low.contains("↑ ") && !low.contains("Demo"), "{low}");
 }

@@ -290,3 +290,18 @@ fn what_is_marked_is_seen_in_every_theme_and_handed_over_as_text() {
     insta::assert_snapshot!("marked-text", text(80));
     assert_eq!(text(40), text(110), "whatever the width");
 }
+
+#[test]
+fn the_fold_mark_of_a_short_change_closes_it_and_opens_it_again() {
+    let mut state = state(vec![user("Do it."), Body::Tool(Box::new(change()))]);
+    let shows = |state: &State| screen::text(&screen::terminal(&draw(state, 100, 30).0));
+    let (mark, changed) = (|text: &str| text.contains("▾ edit"), |text: &str| text.contains("let more = 2"));
+    let before = shows(&state);
+    assert!(mark(&before) && changed(&before), "{before}");
+    let key = chat(&mut state).entries[1].key;
+    chat(&mut state).toggled.insert(key);
+    let closed = shows(&state);
+    assert!(closed.contains("▸ edit") && !changed(&closed), "{closed}");
+    chat(&mut state).toggled.remove(&key);
+    assert_eq!(shows(&state), before);
+}

@@ -301,7 +301,7 @@ impl Machine {
             _ if progress.over => "That was the last step: say what was done, and what was not.".to_owned(),
             Some(step) if step.number != number => format!("Next is step {}: {}", step.number, step.line()),
             Some(_) => String::new(),
-            None => "No step is open; what failed can be tried again, or is told to the user.".to_owned(),
+            None => "No step is open. Retry what failed, or tell the user.".to_owned(),
         };
         let text = format!("Step {number} is {}. {done} of {of} steps are done. {next}", status.word());
         out.push(Step::Emit(SessionEvent::Plan(Some(Box::new(progress.clone())))));

@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::shell::{draft, scroll, session};
 
 use crate::app::state::composer::Composer;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::open::Handed;
 use crate::app::state::{Current, State};
 use crate::domain::ids::SessionId;
@@ -127,7 +128,8 @@ pub(super) fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect
     }
     if state.running() {
         let text = "Turn running: command kept in the composer";
-        return state.notify(Notice::new(Level::Info, text).hint("Enter again when the turn ends"));
+        let notice = Notice::new(Level::Info, text).hint("Enter again when the turn ends");
+        return state.notify_while(notice, vec![TrueWhile::TurnRuns]);
     }
     if let Some(id) = state.current_id().cloned()
         && draft::is_held(state, &id, fx)

@@ -8,6 +8,7 @@ use crate::app::msg::{Area, Mouse, Target, Timer};
 use crate::app::shell::scroll;
 use crate::app::state::chat::{Chat, View};
 use crate::app::state::mark::{Mark, Marked, Place, Pressed, Unit};
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::{Focus, State};
 use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
@@ -212,7 +213,7 @@ pub(crate) fn begin(state: &mut State) {
     let key = |action: ChatAction| state.keys.key_for(action);
     let (down, up, copy) = (key(ChatAction::LineDown), key(ChatAction::LineUp), key(ChatAction::Copy));
     let hint = format!("{down}/{up} extend · {copy} copy · {} leave", state.keys.key_for(AppAction::Back));
-    state.notify(Notice::new(Level::Info, "Selecting lines").hint(hint));
+    state.notify_while(Notice::new(Level::Info, "Selecting lines").hint(hint), vec![TrueWhile::Selecting]);
 }
 
 /// Moves the head of a selection made by keys by a number of lines. True if there is one.

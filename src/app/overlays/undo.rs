@@ -5,6 +5,7 @@ use crate::app::effect::Effect;
 use crate::app::overlays::rewind;
 use crate::app::shell::{focus, overlay};
 use crate::app::state::State;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::overlay::{ChangesCard, Deed, Overlay, UndoCard};
 use crate::domain::ids::SessionId;
 use crate::domain::session::Activity;
@@ -31,7 +32,7 @@ fn open(state: &mut State, aim: UndoAim, fx: &mut Vec<Effect>) {
     };
     if meta.activity != Activity::Idle && !matches!(meta.activity, Activity::NeedsYou(_) if meta.plan_pending) {
         let notice = Notice::new(Level::Info, "Turn running: undo works between turns");
-        return state.notify(notice.hint("stop it first"));
+        return state.notify_while(notice.hint("stop it first"), vec![TrueWhile::TurnRuns]);
     }
     let session = meta.id.clone();
     let card = UndoCard::new(session.clone(), aim.clone());

@@ -9,6 +9,7 @@ use crate::app::shell::{draft, focus};
 use crate::app::state::State;
 use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::domain::request::UserAnswer;
@@ -147,7 +148,7 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focus::focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else {
         let notice = Notice::new(Level::Info, "Choose an answer first");
-        return state.notify(notice.hint("↑ ↓ or its letter, then Enter"));
+        return state.notify_while(notice.hint("↑ ↓ or its letter, then Enter"), vec![TrueWhile::NoAnswer]);
     };
     // The letter did its work.
     panel.letter = None;

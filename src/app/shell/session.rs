@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::shell::focus;
 use crate::app::state::hidden::holds_a_key;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::open::Open;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::SessionMeta;
@@ -159,7 +160,9 @@ pub(crate) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut 
     if plan && !drop_plan {
         let key = state.keys.key_for(crate::keymap::action::AnswerAction::Plan);
         let hint = format!("{key} to answer; /mode {} --drop-plan to drop it", mode.word());
-        return state.notify(Notice::new(Level::Info, "Answer the pending plan first").hint(hint));
+        let waits = state.current_open().and_then(|open| open.waiting_plan()).map(|plan| plan.id.clone());
+        let conditions = waits.map(TrueWhile::Waits).into_iter().chain([TrueWhile::Shows(id)]).collect();
+        return state.notify_while(Notice::new(Level::Info, "Answer the pending plan first").hint(hint), conditions);
     }
     if let Some(open) = state.conversations.open.get_mut(&id) {
         open.asked_mode = Some(mode);

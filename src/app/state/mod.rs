@@ -249,6 +249,11 @@ impl State {
             }
             TrueWhile::Draft(text) => self.composer().text() == *text,
             TrueWhile::ModeRests => self.input.resting_mode.is_some(),
+            TrueWhile::TurnRuns => self.running(),
+            TrueWhile::QueueWaits => self.current_open().is_some_and(|open| !open.queue.is_empty()),
+            TrueWhile::Selecting => self.current_open().is_some_and(|open| open.chat.mark.is_some()),
+            TrueWhile::NoAnswer => self.panel().is_some_and(|(panel, _)| panel.selected.is_none()),
+            TrueWhile::Shows(id) => self.current_id() == Some(id),
         });
         self.notices = notices;
     }

@@ -1,6 +1,6 @@
 //! Short words to the user, which go by themselves.
 
-use crate::domain::ids::{At, RequestId};
+use crate::domain::ids::{At, RequestId, SessionId};
 use crate::domain::{Level, Notice};
 use std::collections::VecDeque;
 
@@ -29,6 +29,16 @@ pub enum TrueWhile {
     Draft(String),
     /// The key for the next mode rests at one that is not set yet.
     ModeRests,
+    /// A turn runs in the shown session.
+    TurnRuns,
+    /// Messages wait in the queue of the shown session.
+    QueueWaits,
+    /// Lines of the conversation are being selected.
+    Selecting,
+    /// The panel that has the focus has no answer selected.
+    NoAnswer,
+    /// This session is shown.
+    Shows(SessionId),
 }
 
 /// A notice on the screen.

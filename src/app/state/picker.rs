@@ -133,6 +133,28 @@ impl Kind {
         }
     }
 
+    /// What can be typed, where that is more than a filter.
+    #[must_use]
+    pub fn typed(self) -> &'static str {
+        match self {
+            Kind::Labels => "Filter, or type a new label",
+            _ => "",
+        }
+    }
+
+    /// Words in place of the list where there is nothing to choose from, whatever is typed.
+    #[must_use]
+    pub fn none(self) -> &'static str {
+        match self {
+            Kind::Labels => "No labels yet: type a name to create one",
+            Kind::Session => "No other sessions",
+            Kind::History => "No sent messages yet",
+            Kind::File => "No files found",
+            Kind::Notice => "No notifications yet",
+            _ => "no matches",
+        }
+    }
+
     /// Lines below the list for what is said of the selected item.
     #[must_use]
     pub fn about_lines(self) -> u16 {

@@ -49,7 +49,8 @@ fn is_meant(state: &mut State) -> bool {
         1 => "1 spawned session will be stopped too".to_owned(),
         n => format!("{n} spawned sessions will be stopped too"),
     };
-    state.notify(Notice::new(Level::Info, what).hint("Esc again stops the turn"));
+    let notice = Notice::new(Level::Info, what).hint("Esc again stops the turn");
+    state.notify_for(ONCE_MORE, notice, vec![TrueWhile::TurnRuns]);
     false
 }
 

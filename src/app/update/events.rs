@@ -13,6 +13,7 @@ use crate::app::sessions::{deleted, export, walk};
 use crate::app::shell::{connecting, quit, session, text, trail};
 use crate::app::state::State;
 use crate::app::state::chat::Spent;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::open::{Given, Open, Retry, Turn};
 use crate::app::update::snapshot;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
@@ -289,7 +290,8 @@ fn turn_ended(state: &mut State, id: &SessionId, end: TurnEnd) {
     rows::settle(open);
     let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
     if held && state.current_id() == Some(id) {
-        state.notify(Notice::new(Level::Info, "Queue paused").hint("your next message sends it too"));
+        let notice = Notice::new(Level::Info, "Queue paused").hint("your next message sends it too");
+        state.notify_while(notice, vec![TrueWhile::Shows(id.clone()), TrueWhile::QueueWaits]);
     }
 }
 

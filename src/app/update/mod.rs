@@ -116,6 +116,10 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Edited(result) => edited(state, result, &mut fx),
         Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
+        Msg::NotBrowsed { url, why } => {
+            state.notify(Notice::new(Level::Info, why).hint("link copied instead"));
+            fx.push(Effect::Copy(url));
+        }
         Msg::Settings(settings) => settings::came(state, settings),
         Msg::Doctor(findings) => doctor::came(state, &findings),
         Msg::Found(found) => completion::found(state, *found),

@@ -31,14 +31,21 @@ pub(super) fn mouse(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
             session_list::keep_face(state, fx);
         }
         MouseKind::Drag => mark::drag(state, mouse, fx),
-        MouseKind::Release => {
-            // A click on what was chosen is what Enter is.
-            if mark::release(state, fx) {
-                dispatch::act(state, ChatAction::Fold.into(), None, fx);
-            }
-        }
+        MouseKind::Release => release(state, mouse, target, fx),
         MouseKind::WheelUp => wheel(state, target, -NOTCH),
         MouseKind::WheelDown => wheel(state, target, NOTCH),
+    }
+}
+
+/// A click on a link opens it, if nothing was selected on the way; a click on what was chosen is what Enter is.
+fn release(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<Effect>) {
+    let clicked = state.input.pressed.is_some_and(|pressed| pressed.down && pressed.cell == (mouse.col, mouse.row));
+    let folds = mark::release(state, fx);
+    let selects = state.current_open().is_some_and(|open| open.chat.mark.is_some());
+    match target {
+        Some(Target::Link(url)) if clicked && !selects && state.overlays.is_empty() => fx.push(Effect::Browse(url)),
+        _ if folds => dispatch::act(state, ChatAction::Fold.into(), None, fx),
+        _ => {}
     }
 }
 
@@ -62,6 +69,20 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
             state.focus = Focus::List;
         }
         Target::Chat => {
+            focus::give_back(state);
+            state.focus = Focus::Chat;
+            mark::press(state, mouse, false);
+        }
+        Target::Fold(key) => {
+            focus::give_back(state);
+            state.focus = Focus::Chat;
+            if let Some(open) = state.current_open_mut() {
+                (open.chat.cursor, open.chat.block) = (Some(key), None);
+            }
+            dispatch::act(state, ChatAction::Fold.into(), None, fx);
+        }
+        // The selection of text begins there as well.
+        Target::Link(_) => {
             focus::give_back(state);
             state.focus = Focus::Chat;
             mark::press(state, mouse, false);

@@ -293,15 +293,27 @@ pub struct Help {
 pub enum AuthCommand {
     /// Store a connection's key, read from piped stdin or a hidden prompt.
     ///
-    /// The connection is defined in config.toml, or is anthropic, openai, gemini or openrouter.
+    /// The connection is defined in config.toml, or is anthropic, openai, gemini or openrouter. Its server is asked first:
+    /// a key that it refuses is not stored, one that can't be checked is.
     #[command(after_help = "Example: lisle auth add anthropic < key.txt")]
-    Add(AuthName),
+    Add(AuthAdd),
     /// List connections with their servers and key sources.
     #[command(after_help = "Example: lisle auth list --json")]
     List(Json),
     /// Remove a connection's stored key. Environment variables are unchanged.
     #[command(after_help = "Example: lisle auth remove anthropic")]
     Remove(AuthName),
+}
+
+/// A connection and its new key.
+#[derive(Debug, ClapArgs)]
+pub struct AuthAdd {
+    /// Connection name.
+    #[arg(value_name = "CONNECTION", value_parser = connection)]
+    pub name: ConnectionName,
+    /// Store the key without asking the server.
+    #[arg(long)]
+    pub no_check: bool,
 }
 
 /// A connection.

@@ -35,7 +35,10 @@ pub enum SessionsCommand {
     /// Programs: claude-code, codex, gemini, opencode, pi, craft, fabric-agents, openclaw (or fased), aichat, fabric.
     ///
     /// Exit status: 0 done, 1 a session could not be imported, or there was none.
-    #[command(verbatim_doc_comment, after_help = "Examples:\n  lisle sessions import --scan\n  lisle sessions import --from claude-code\n  lisle sessions import --from fabric trip.json\n  lisle sessions import ~/backup/.codex")]
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Examples:\n  lisle sessions import --scan\n  lisle sessions import --from claude-code\n  lisle sessions import --from fabric trip.json\n  lisle sessions import ~/backup/.codex"
+    )]
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///

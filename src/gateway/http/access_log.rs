@@ -46,7 +46,7 @@ impl AccessLog {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let written = self.write(&mut open, &text);
         if let Err(error) = written {
-            tracing::warn!(%error, path = %self.path.display(), "the log of requests cannot be written");
+            tracing::warn!(%error, path = %self.path.display(), "can't write the request log");
             *open = None;
         }
     }

@@ -30,12 +30,12 @@ pub(super) struct Asking {
 pub(super) async fn workspace(guarding: &Guarding, name: &str) -> Result<Workspace, Problem> {
     let all = guarding.gateway.workspaces().await;
     let found = all.into_iter().find(|one| one.name == name);
-    found.ok_or_else(|| Problem::not_found("There is no workspace of this name."))
+    found.ok_or_else(|| Problem::not_found("No workspace with this name."))
 }
 
 /// The session id that a path names.
 pub(super) fn session_id(text: &str) -> Result<SessionId, Problem> {
-    SessionId::parse(text).map_err(|_| Problem::not_found("There is no session of this id."))
+    SessionId::parse(text).map_err(|_| Problem::not_found("No session with this id."))
 }
 
 fn ended() -> Problem {
@@ -109,7 +109,7 @@ impl Asking {
             return problem;
         }
         match self.list().await {
-            Ok(all) if all.iter().all(|meta| meta.id != *id) => Problem::not_found("There is no session of this id."),
+            Ok(all) if all.iter().all(|meta| meta.id != *id) => Problem::not_found("No session with this id."),
             Ok(_) | Err(_) => problem,
         }
     }

@@ -146,8 +146,8 @@ impl EventStream {
 
     fn quiet(&mut self) -> Option<Vec<u8>> {
         if !self.guarding.gateway.access.is_valid(&self.grant) {
-            tracing::info!(address = %self.caller.address, "a stream of events ends: its token counts no longer");
-            return self.end("The token counts no longer.");
+            tracing::info!(address = %self.caller.address, "an event stream ends: its token is no longer valid");
+            return self.end("The token is no longer valid.");
         }
         (self.sent.elapsed() >= QUIET).then(|| b":\n\n".to_vec())
     }

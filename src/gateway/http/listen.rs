@@ -56,7 +56,7 @@ impl HttpListener {
     pub async fn bind(options: HttpOptions, files: &GatewayFiles) -> Result<Self, String> {
         options.check()?;
         let tls = options.tls.as_ref().map(acceptor).transpose()?;
-        let failed = |error| format!("cannot listen on {}: {error}", options.listen);
+        let failed = |error| format!("can't listen on {}: {error}", options.listen);
         let socket = TcpListener::bind(options.listen).await.map_err(failed)?;
         let address = socket.local_addr().map_err(failed)?;
         let scheme = if tls.is_some() { "https" } else { "http" };
@@ -74,7 +74,7 @@ impl HttpListener {
             let (stream, address) = match self.socket.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "can't accept a connection");
                     tokio::time::sleep(WITHOUT_DESCRIPTORS).await;
                     continue;
                 }
@@ -108,13 +108,13 @@ impl Listener for HttpListener {
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, String> {
     let certificates = CertificateDer::pem_file_iter(&files.cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| format!("cannot read the certificates of {}: {error}", files.cert.display()))?;
+        .map_err(|error| format!("can't read the certificates of {}: {error}", files.cert.display()))?;
     let key = PrivateKeyDer::from_pem_file(&files.key)
-        .map_err(|error| format!("cannot read the private key of {}: {error}", files.key.display()))?;
+        .map_err(|error| format!("can't read the private key of {}: {error}", files.key.display()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|config| config.with_no_client_auth().with_single_cert(certificates, key))
-        .map_err(|error| format!("cannot use {} with {}: {error}", files.cert.display(), files.key.display()))?;
+        .map_err(|error| format!("can't use {} with {}: {error}", files.cert.display(), files.key.display()))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

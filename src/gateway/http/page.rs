@@ -74,7 +74,7 @@ pub(super) async fn sessions(
         body.push_str("</ul>\n");
     }
     if body.is_empty() {
-        body.push_str("<p>There are no sessions yet.</p>\n");
+        body.push_str("<p>No sessions yet.</p>\n");
     }
     Ok(html(StatusCode::OK, page("Sessions", &body)))
 }
@@ -121,7 +121,7 @@ pub(super) async fn conversation(
                 Event::Session { event: SessionEvent::Page { rows, earlier }, .. } => Some((rows, earlier)),
                 Event::Session { .. } | Event::Engine(_) => None,
             });
-            page.ok_or_else(|| Problem::invalid("There are no messages at this place."))?
+            page.ok_or_else(|| Problem::invalid("No messages at this position."))?
         }
     };
     let here = format!("/w/{}/{}", encoded(&workspace), encoded(id.as_str()));

@@ -83,7 +83,7 @@ impl IntoResponse for Problem {
 pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     let body = serde_json::to_vec(value).unwrap_or_else(|error| {
         // Values of ours have string keys and no numbers that JSON lacks.
-        tracing::error!(%error, "a response could not be written as JSON");
+        tracing::error!(%error, "can't write a response as JSON");
         Vec::new()
     });
     let mut response = Response::new(Body::from(body));

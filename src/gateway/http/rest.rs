@@ -49,10 +49,9 @@ async fn body<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
             let text = format!("A body has at most {BODY} bytes.");
             Problem::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::TooLarge, text)
         }
-        Err(error) => Problem::invalid(format!("The body cannot be read: {error}.")),
+        Err(error) => Problem::invalid(format!("Can't read the body: {error}.")),
     })?;
-    serde_json::from_slice(&bytes.to_bytes())
-        .map_err(|error| Problem::invalid(format!("The body is not understood: {error}.")))
+    serde_json::from_slice(&bytes.to_bytes()).map_err(|error| Problem::invalid(format!("Invalid body: {error}.")))
 }
 
 /// `GET /v1/workspaces`
@@ -106,7 +105,7 @@ pub(super) async fn messages(
         Event::Session { event: SessionEvent::Page { rows, earlier }, .. } => Some((rows, earlier)),
         Event::Session { .. } | Event::Engine(_) => None,
     });
-    let (rows, earlier) = page.ok_or_else(|| Problem::invalid("There are no messages at this place."))?;
+    let (rows, earlier) = page.ok_or_else(|| Problem::invalid("No messages at this position."))?;
     let page = serde_json::json!({ "session": opened.meta, "messages": rows, "before": earlier });
     Ok(json(StatusCode::OK, &page))
 }

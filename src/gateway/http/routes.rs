@@ -36,7 +36,7 @@ async fn healthz() -> Response {
 }
 
 async fn no_such_path() -> Problem {
-    Problem::not_found("There is nothing at this path: \"lisle help gateway\" has all of them.")
+    Problem::not_found("No such path: see \"lisle help gateway\".")
 }
 
 async fn no_such_method() -> Problem {

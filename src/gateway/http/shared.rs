@@ -53,7 +53,7 @@ fn words(status: StatusCode, text: &str) -> Response {
 }
 
 async fn nothing() -> Response {
-    words(StatusCode::NOT_FOUND, "There is no page at this address.")
+    words(StatusCode::NOT_FOUND, "No page at this address.")
 }
 
 async fn read(State(sharing): State<Arc<Sharing>>, Path(id): Path<String>) -> Response {
@@ -61,7 +61,7 @@ async fn read(State(sharing): State<Arc<Sharing>>, Path(id): Path<String>) -> Re
     let found = tokio::task::spawn_blocking(move || pages.read(&id, now())).await;
     match found.unwrap_or(SharedContent::Unknown) {
         SharedContent::Page(bytes) => html(StatusCode::OK, bytes),
-        SharedContent::Expired => words(StatusCode::GONE, "This page was shared for a while, and no longer is."),
+        SharedContent::Expired => words(StatusCode::GONE, "This page is no longer shared."),
         SharedContent::Unknown => nothing().await,
     }
 }

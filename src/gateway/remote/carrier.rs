@@ -175,7 +175,7 @@ impl Carrier {
                     self.pings += 1;
                     let _ = out.send(frame::request(self.pings, methods::PING, &PingParams { seen: self.seen }));
                 }
-                _ = &mut writer => break LineEnd::Lost("the line takes nothing any more".to_owned()),
+                _ = &mut writer => break LineEnd::Lost("the connection no longer accepts data".to_owned()),
             }
         };
         if matches!(end, LineEnd::Left) {
@@ -241,7 +241,7 @@ impl Carrier {
                         self.incoming.push_back(ToClient::Event(Arc::new(stamped)));
                     }
                     Err(error) => {
-                        tracing::error!(%error, "an event of the gateway was not understood");
+                        tracing::error!(%error, "invalid event from the gateway");
                         self.seen = seq.unwrap_or(self.seen);
                     }
                 }

@@ -175,7 +175,7 @@ pub async fn call<T: DeserializeOwned>(
                 let payload = result.map_err(CallError::Method)?;
                 let read = serde_json::from_str(payload.get());
                 return read.map_err(|error| {
-                    CallError::Dial(DialError::Unreachable(format!("the gateway's answer is not understood: {error}")))
+                    CallError::Dial(DialError::Unreachable(format!("invalid answer from the gateway: {error}")))
                 });
             }
             Ok(Some(_)) => {}

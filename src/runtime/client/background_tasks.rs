@@ -57,6 +57,16 @@ pub(in crate::runtime) fn view(events: &Events, file: Attachment) {
     });
 }
 
+/// Opens an address in the desktop's browser.
+pub(in crate::runtime) fn browse(events: &Events, url: String) {
+    let events = events.clone();
+    tokio::spawn(async move {
+        if let Err(why) = viewer::browse(&url, &env).await {
+            let _ = events.send(RuntimeEvent::Msg(Msg::NotBrowsed { url, why }));
+        }
+    });
+}
+
 /// Puts the picture of the clipboard into a file.
 pub(in crate::runtime) fn picture(events: &Events, temp: PathBuf) {
     let events = events.clone();

@@ -183,6 +183,7 @@ impl Client {
                 self.timers.remove(&timer);
             }
             Effect::View(file) => background_tasks::view(events, *file),
+            Effect::Browse(url) => background_tasks::browse(events, url),
             Effect::Picture => background_tasks::picture(events, files.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Settings => background_tasks::read_settings(events, &files.settings),

@@ -48,6 +48,7 @@ impl Screen {
             | Effect::Arm { .. }
             | Effect::Disarm(_)
             | Effect::View(_)
+            | Effect::Browse(_)
             | Effect::Picture
             | Effect::Discard(_)
             | Effect::Settings

@@ -23,6 +23,15 @@ use std::sync::Arc;
 /// Lines that are kept besides those of the last frame.
 const KEPT: usize = 6_000;
 
+/// Cells of the conversation that a click acts on.
+#[derive(Debug, Default)]
+pub(super) struct Clickable {
+    /// Links: cells of one row, and where they lead.
+    pub(super) links: Vec<(Rect, Arc<str>)>,
+    /// Fold marks, with the keys of their entries.
+    pub(super) folds: Vec<(Rect, i64)>,
+}
+
 /// Laid out rows of one conversation. Make one with `Cache::default()` and hand it to every frame.
 #[derive(Debug, Default)]
 pub struct Cache {
@@ -43,8 +52,8 @@ pub struct Cache {
     pub(super) unready: Vec<Want>,
     /// Parts of pictures were drawn.
     pub(super) pictured: bool,
-    /// Links that were drawn.
-    pub(super) links: Vec<(Rect, Arc<str>)>,
+    /// What was drawn for clicks.
+    pub(super) clickable: Clickable,
     /// Words about lines below the pane of the last frame.
     pub(super) below: Option<(String, Role)>,
     /// Anchor of the last frame.
@@ -174,7 +183,12 @@ impl Cache {
 
     /// The links that the last frame drew: cells of one row, and where they lead.
     pub fn take_links(&mut self) -> Vec<(Rect, Arc<str>)> {
-        std::mem::take(&mut self.links)
+        std::mem::take(&mut self.clickable.links)
+    }
+
+    /// The fold marks that the last frame drew, with the keys of their entries.
+    pub fn take_folds(&mut self) -> Vec<(Rect, i64)> {
+        std::mem::take(&mut self.clickable.folds)
     }
 
     /// Begins a frame: what was laid out for another conversation or with another look goes.
@@ -184,7 +198,8 @@ impl Cache {
         self.rows.clear();
         self.marked = Marked::default();
         self.wanted.clear();
-        self.links.clear();
+        self.clickable.links.clear();
+        self.clickable.folds.clear();
         self.unready.clear();
         self.pictured = false;
         self.below = None;
@@ -201,7 +216,7 @@ impl Cache {
                 rows: Vec::new(),
                 marked: Marked::default(),
                 wanted: Vec::new(),
-                links: Vec::new(),
+                clickable: Clickable::default(),
                 unready: Vec::new(),
                 pictured: false,
                 below: None,

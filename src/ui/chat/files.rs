@@ -93,6 +93,7 @@ mod tests {
                 width,
                 wide: 40,
                 level: Level::Line,
+                usual: Level::Results,
                 now: At(0),
                 last: false,
                 plan: None,

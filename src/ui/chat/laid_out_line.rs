@@ -25,6 +25,8 @@ pub(super) struct LaidOutLine {
     pub(super) ground: Option<u16>,
     /// A line that a change adds or removes.
     pub(super) changed: bool,
+    /// It begins with a fold mark.
+    pub(super) folds: bool,
 }
 
 /// Position of a part of a logical line.

@@ -33,6 +33,8 @@ pub(super) struct Row<'a> {
     /// Cells of what is not read line by line: changes beside each other.
     pub(super) wide: usize,
     pub(super) level: Level,
+    /// The level as long as the row is not unfolded.
+    pub(super) usual: Level,
     /// The instant of the frame.
     pub(super) now: At,
     /// No row stands below it.
@@ -68,9 +70,21 @@ impl Row<'_> {
         self.hint(&format!("{} {} more {lines} ({key})", self.look.ellipsis(), thousands(count as u64)))
     }
 
+    /// Cells of a fold mark.
+    pub(super) const FOLD: u16 = 2;
+
     /// The mark of a row that can be unfolded. `open`: some of what it hides is shown.
     pub(super) fn fold(&self, open: bool) -> &'static str {
         if open { self.look.glyph("▾ ", "v ") } else { self.look.glyph("▸ ", "> ") }
+    }
+}
+
+/// Shown part of a call that is not unfolded.
+pub(super) fn usual(density: Density) -> Level {
+    match density {
+        Density::Lines => Level::Results,
+        Density::Tails => Level::Tail,
+        Density::Full => Level::Full,
     }
 }
 
@@ -95,9 +109,8 @@ pub(super) fn level(chat: &Chat, entry: &Entry, asked_plan: Option<&str>) -> Lev
             }
         }
         (_, Density::Full, true) => Level::Line,
-        (_, Density::Lines, false) => Level::Results,
-        (_, Density::Tails, false) => Level::Tail,
-        (_, Density::Full, false) | (_, Density::Lines | Density::Tails, true) => Level::Full,
+        (_, density, false) => usual(density),
+        (_, Density::Lines | Density::Tails, true) => Level::Full,
     }
 }
 

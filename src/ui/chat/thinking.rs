@@ -22,7 +22,8 @@ pub(super) fn lines(thinking: &Thinking, began: At, live: bool, row: &Row<'_>) -
     // Where the provider hides the text, there is nothing to unfold.
     let mark = if text.is_empty() { "" } else { row.fold(row.level != Level::Line) };
     let head = cut_with(&format!("{mark}{words}"), row.width, row.look.ellipsis()).into_owned();
-    let mut out = vec![LaidOutLine::standing_for(line(head, style), words)];
+    let head = LaidOutLine::standing_for(line(head, style), words);
+    let mut out = vec![LaidOutLine { folds: !text.is_empty(), ..head }];
     if row.level != Level::Line && !text.is_empty() {
         for part in text.split('\n') {
             out.extend(plain(part, style, row.width, &[Span::raw("  ")], Fold::Words, &row.look));

@@ -31,11 +31,8 @@ const REASON: usize = 40;
 
 /// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
 pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<PictureRows>) -> Vec<LaidOutLine> {
-    let mut below = match row.level {
-        Level::Line => Vec::new(),
-        Level::Results => output::results(call, row),
-        Level::Tail | Level::Full => output::lines(call, row),
-    };
+    let row = &Row { level: level(call, row), ..*row };
+    let mut below = below(call, row);
     let mut out = vec![head(call, made, row, !below.is_empty())];
     if matches!(row.level, Level::Line | Level::Results) {
         out.extend(doing(call, row).map(LaidOutLine::quiet));
@@ -45,6 +42,24 @@ pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec
         output::given(call, row, &mut out, pictures);
     }
     out
+}
+
+/// Lines below the head.
+fn below(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
+    match row.level {
+        Level::Line => Vec::new(),
+        Level::Results => output::results(call, row),
+        Level::Tail | Level::Full => output::lines(call, row),
+    }
+}
+
+/// Shown part of a call: where all of it is there before it is unfolded, the fold mark closes it.
+fn level(call: &ToolCall, row: &Row<'_>) -> Level {
+    if row.level != Level::Full || row.usual == Level::Full || !call.figures.media.is_empty() {
+        return row.level;
+    }
+    let (usual, full) = (below(call, &Row { level: row.usual, ..*row }), output::shown(call, row));
+    if !usual.is_empty() && usual == full { Level::Line } else { row.level }
 }
 
 /// Current activity of a spawned session, while its call waits for it.
@@ -142,7 +157,7 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>, open: bool) -> LaidOutLine {
     });
     // The text is there once.
     let whole = if output::whole_subject(call, row).is_some() { "" } else { &whole };
-    marked_head(Line::from(spans), whole)
+    LaidOutLine { folds: true, ..marked_head(Line::from(spans), whole) }
 }
 
 /// The line of a call, as the text of its verb and its whole subject.

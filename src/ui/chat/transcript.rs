@@ -9,7 +9,7 @@ use super::heads::{Above, Heads, Speaker, speaker};
 use super::links::{Addresses, addresses};
 use super::opts::ChatOpts;
 use super::picture;
-use super::row::{Row, level, thousands};
+use super::row::{Row, level, thousands, usual};
 use super::style::ChatStyle;
 use super::text_position::cells as parts;
 use crate::app::state::chat::{Chat, Drawn, Entry, View};
@@ -130,6 +130,7 @@ impl<'a> Transcript<'a> {
             width: wide.min(MEASURE),
             wide,
             level: level(self.chat, entry, self.opts.asked_plan),
+            usual: usual(self.chat.density),
             now: self.opts.now,
             last: index + 1 == self.chat.entries.len(),
             beside: !self.chat.unified,
@@ -357,7 +358,10 @@ impl<'a> Transcript<'a> {
         if let Some(mark) = &self.mark {
             self.paint_mark(mark, entry.key, number, area, buf);
         }
-        self.cache.links.extend(links);
+        self.cache.clickable.links.extend(links);
+        if self.cache.laid(entry.key).and_then(|laid| laid.line(number)).is_some_and(|laid_line| laid_line.folds) {
+            self.cache.clickable.folds.push((Rect { width: Row::FOLD.min(area.width), ..area }, entry.key));
+        }
     }
 
     /// Links on line `number` of a row that was drawn into `area`.

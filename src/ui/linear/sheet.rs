@@ -13,7 +13,7 @@ use crate::app::msg::{Msg, Target};
 use crate::app::state::State;
 use crate::app::state::find::Phase;
 use crate::app::state::overlay::{Deed, Overlay, Wanted};
-use crate::app::state::picker::{Picker, Value};
+use crate::app::state::picker::{Kind, Picker, Value};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, UndoAction};
 use crate::theme::Theme;
@@ -139,9 +139,13 @@ fn of_picker(picker: &Picker) -> Sheet {
         }
     }
     if sheet.items.is_empty() && sheet.foot.is_empty() {
-        sheet.foot.push("no matches".to_owned());
+        let text = if picker.items.is_empty() { picker.kind.none() } else { "no matches" };
+        sheet.foot.push(text.to_owned());
     }
-    sheet.input = Some("text filters the list");
+    sheet.input = Some(match picker.kind {
+        Kind::Labels => "text filters the list, or names a new label",
+        _ => "text filters the list",
+    });
     sheet
 }
 

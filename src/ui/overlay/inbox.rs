@@ -7,6 +7,7 @@ use super::super::panel::{self, View};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Inbox;
 use crate::app::state::panel::Extent;
+use crate::domain::request::Ask;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
@@ -83,10 +84,15 @@ fn requests(paint: &mut FrameContext<'_>, inbox: &Inbox, list: Rect, answering: 
         let now = paint.state.clock.now;
         let age = if waiting.since.0 > 0 { age(waiting.since, now) } else { String::new() };
         let ages = [paint.piece(age, Role::Dim)];
+        // What nothing brings back is the loudest.
+        let asked = waiting.request.as_ref().and_then(|request| paint.state.request(&waiting.session, request));
+        let grave = asked.is_some_and(|asked| matches!(&asked.ask, Ask::Approval(approval) if approval.irreversible));
+        let (sign, role) =
+            if grave { (format!("{} ", paint.signs.marks.warning), Role::Error) } else { (String::new(), Role::Dim) };
         let mut pieces = [
             paint.piece(format!("{} ", paint.signs.session.needs_you), Role::NeedsYou),
             paint.piece(format!("{title}{:blanks$}", ""), if chosen { Role::Strong } else { Role::Text }),
-            paint.piece(clean_line(&waiting.what).into_owned(), Role::Dim),
+            paint.piece(format!("{sign}{}", clean_line(&waiting.what)), role),
         ];
         for piece in &mut pieces {
             piece.1.bg = None;

@@ -20,6 +20,8 @@ const ROWS: u16 = 16;
 const MORE_ROWS: u16 = 22;
 /// Cells that a name keeps before a column goes.
 const NAME: usize = 18;
+/// Cells of the words about rows that are scrolled away.
+const MARK: u16 = 14;
 /// Cells of the first column that are worth showing.
 const SOME: usize = 6;
 
@@ -45,14 +47,22 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
     let field = cells::row(inner, 0);
     let sign = paint.signs.prompt;
     paint.text(field, sign, Role::Accent);
-    paint.one_line(cells::after(field, 2), &picker.query, true);
+    // What is scrolled away is told beside the text that filters, where it takes no row.
+    let wide = if field.width > 2 * MARK { MARK } else { 0 };
+    let mark = Rect { width: wide, x: field.right() - wide, ..field };
+    let text = cells::after(field, 2);
+    paint.one_line(Rect { width: text.width.saturating_sub(wide), ..text }, &picker.query, true);
+    if picker.query.text().is_empty() {
+        paint.over(cells::after(field, 2), picker.kind.typed(), Role::Faint);
+    }
     let roomy = inner.height > (rows + around).min(8) + 1;
     let gap = if roomy { 2 } else { 1 }.min(inner.height);
     let list = Rect { y: inner.y + gap, height: inner.height - gap, ..inner };
     let (list, about) = split(list, below, rows.min(4) + heads);
     if picker.hits.is_empty() && picker.rows().is_empty() {
         paint.found.overlay_rows = list.height;
-        paint.over(cells::row(list, 0), "no matches", Role::Dim);
+        let text = if picker.items.is_empty() { picker.kind.none() } else { "no matches" };
+        paint.over(cells::row(list, 0), text, Role::Dim);
         return;
     }
     let shape = Shape::of(picker, usize::from(list.width));
@@ -64,7 +74,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
         _ => list,
     };
     paint.found.overlay_rows = list.height;
-    draw_rows(paint, picker, &shape, list);
+    draw_rows(paint, picker, &shape, list, mark);
     draw_about(paint, picker, about);
 }
 
@@ -170,19 +180,33 @@ fn draw_heads(paint: &mut FrameContext<'_>, shape: &Shape, columns: &[Column], r
     paint.over(row, &format!("{:blanks$}{heads}", ""), Role::Faint);
 }
 
-fn draw_rows(paint: &mut FrameContext<'_>, picker: &Picker, shape: &Shape, list: Rect) {
+fn draw_rows(paint: &mut FrameContext<'_>, picker: &Picker, shape: &Shape, list: Rect, mark: Rect) {
     let rows = picker.rows();
     let height = usize::from(list.height);
     // The selected one stays away from the edge as long as there is more behind it.
     let place = rows.iter().position(|row| *row == PickerRow::Hit(picker.selected)).unwrap_or(0);
     let last = rows.len().saturating_sub(height);
     let first = place.saturating_sub(height / 2).min(last);
+    let hidden = scrolled(paint, first, last - first);
+    let hidden = [paint.piece(hidden, Role::Dim)];
+    paint.sides(mark, &[], &hidden, 0);
     for (n, row) in rows.iter().skip(first).take(height).enumerate() {
         let at = cells::row(list, u16::try_from(n).unwrap_or(u16::MAX));
         match *row {
             PickerRow::Group(group) => draw_group(paint, picker, group, at),
             PickerRow::Hit(hit) => draw_hit(paint, picker, shape, hit, at),
         }
+    }
+}
+
+/// `↑ 2  ↓ 9 more`: rows that are scrolled away above and below; empty if none are.
+pub(super) fn scrolled(paint: &FrameContext<'_>, above: usize, below: usize) -> String {
+    let arrows = &paint.signs.arrows;
+    match (above, below) {
+        (0, 0) => String::new(),
+        (above, 0) => format!("{} {above} more", arrows.up),
+        (0, below) => format!("{} {below} more", arrows.down),
+        (above, below) => format!("{} {above}  {} {below}", arrows.up, arrows.down),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::cells::{self, Piece};
 use super::super::frame_context::FrameContext;
+use super::picker::scrolled;
 use crate::app::state::connecting::FirstRow;
 use crate::domain::ids::DEMO;
 use crate::domain::sanitise::clean_line;
@@ -20,7 +21,7 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     name.extend(Some(paint.piece("  a home for agent conversations", Role::Dim)).filter(|_| width > 36));
     let mut lines: Vec<Vec<Piece<'static>>> = vec![name, Vec::new()];
     if let Some(rows) = paint.state.first_choice() {
-        lines.extend(choice(paint, &rows, width));
+        lines.extend(choice(paint, &rows, width, usize::from(area.height)));
         return place(paint, area, lines);
     }
     let told = who_answers(paint, area.height < LOW);
@@ -54,12 +55,18 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     place(paint, area, lines);
 }
 
-/// Rows of those who can answer, with the selected one marked.
-fn choice(paint: &FrameContext<'_>, rows: &[FirstRow], width: usize) -> Vec<Vec<Piece<'static>>> {
-    let mut lines = vec![vec![paint.piece("Choose a model", Role::Strong)]];
+/// Rows of those who can answer, with the selected one marked and in sight; on a low screen a part of them.
+fn choice(paint: &FrameContext<'_>, rows: &[FirstRow], width: usize, height: usize) -> Vec<Vec<Piece<'static>>> {
+    // The name, this heading and the keys.
+    let most = height.saturating_sub(3).max(1);
+    let last = rows.len().saturating_sub(most);
+    let first = paint.state.first_selected().saturating_sub(most / 2).min(last);
+    let hidden = scrolled(paint, first, last - first);
+    let hidden = if hidden.is_empty() { hidden } else { format!("   {hidden}") };
+    let mut lines = vec![vec![paint.piece("Choose a model", Role::Strong), paint.piece(hidden, Role::Dim)]];
     let name = |row: &FirstRow| clean_line(&row.name).into_owned();
     let widest = rows.iter().map(|row| cells::width(&name(row))).max().unwrap_or(0);
-    for (n, row) in rows.iter().enumerate() {
+    for (n, row) in rows.iter().enumerate().skip(first).take(most) {
         let selected = n == paint.state.first_selected();
         let (sign, role) = if selected { (paint.signs.prompt, Role::Accent) } else { (" ", Role::Text) };
         let name = name(row);

@@ -1,5 +1,6 @@
 //! Rules for any screen, whatever is on it.
 
+use lisle::app::msg::Target;
 use lisle::app::state::State;
 use lisle::domain::Mode;
 use lisle::runtime::encode::{self, Moving, TerminalContent};
@@ -238,4 +239,41 @@ pub fn runs(buf: &Buffer) -> String {
         }
     }
     out
+}
+
+/// What looks as if it could be clicked can be: fold marks, the marks that stop a turn and take a file out, links.
+pub fn clickable(place: &str, buf: &Buffer, drawn: &Drawn, glyphs: GlyphSet) {
+    let at = |x: u16, y: u16| drawn.frame.at(x, y);
+    let grounds = |target: Option<&Target>| {
+        matches!(
+            target,
+            None | Some(
+                Target::Chat
+                    | Target::Entry(_)
+                    | Target::List
+                    | Target::Overlay
+                    | Target::Panel
+                    | Target::Composer
+                    | Target::Rule
+            )
+        )
+    };
+    for link in drawn.links.iter().filter(|link| link.url.starts_with("http")) {
+        for x in link.x..link.x + link.width {
+            let target = at(x, link.y);
+            assert!(matches!(target, Some(Target::Link(_))) || !grounds(target), "{place}: {x},{} {target:?}", link.y);
+        }
+    }
+    if glyphs != GlyphSet::Unicode {
+        return;
+    }
+    for y in 0..buf.area.height {
+        for x in 0..buf.area.width {
+            let after: String = (x..buf.area.width).map(|x| buf[(x, y)].symbol()).take(6).collect();
+            if after.starts_with(['▸', '▾']) || after.starts_with("■ stop") || after.starts_with("■ esc") {
+                let row: String = (0..buf.area.width).map(|x| buf[(x, y)].symbol()).collect();
+                assert!(!grounds(at(x, y)), "{place}: {x},{y} {:?}\n{row}", at(x, y));
+            }
+        }
+    }
 }

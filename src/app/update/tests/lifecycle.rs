@@ -692,3 +692,31 @@ fn a_draft_outlives_the_session_that_somebody_else_deletes() {
     assert_eq!(screen.state.composer().text(), "hello");
     assert_eq!(screen.state.conversations.current, Current::New);
 }
+
+#[test]
+fn a_notice_goes_when_it_is_not_true_any_more() {
+    let shown = |screen: &Screen| screen.state.notices.last().map(|notice| notice.text.clone());
+    // That a turn runs.
+    let mut screen = ready();
+    let activity = |screen: &mut Screen, activity: Activity| {
+        let mut now = meta("s");
+        now.activity = activity;
+        screen.session("s", SessionEvent::Changed(Box::new(now)));
+    };
+    activity(&mut screen, Activity::Running(At(NOON)));
+    command(&mut screen, "/undo");
+    assert!(shown(&screen).is_some_and(|text| text.starts_with("Turn running")), "{:?}", shown(&screen));
+    activity(&mut screen, Activity::Idle);
+    assert_eq!(shown(&screen), None, "the turn ended");
+    // That a plan waits in the session on the screen.
+    let mut pending = meta("s");
+    pending.plan_pending = true;
+    screen.session("s", SessionEvent::Changed(Box::new(pending)));
+    command(&mut screen, "/mode ask");
+    assert_eq!(shown(&screen).as_deref(), Some("Answer the pending plan first"));
+    screen.keys("alt+down");
+    if screen.state.current_id() == Some(&id("s")) {
+        screen.keys("alt+up");
+    }
+    assert_eq!(shown(&screen), None, "another session is shown");
+}

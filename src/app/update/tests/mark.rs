@@ -295,3 +295,28 @@ fn the_beginning_of_a_long_conversation_is_asked_for() {
     let chat = &screen.state.current_open().unwrap().chat;
     assert_eq!(chat.view, View::At { key: chat.entries.front().unwrap().key, line: 0 });
 }
+
+#[test]
+fn a_click_on_a_fold_mark_folds_and_one_on_a_link_opens_it() {
+    use crate::app::msg::{Area, Target};
+    let mut screen = talk();
+    let key = keys(&screen)[2];
+    let mut frame = screen.state.screen.frame.clone();
+    let cells = |x, w| Area { x, y: 5, w, h: 1 };
+    frame.areas.push((cells(50, 2), Target::Fold(key)));
+    frame.areas.push((cells(60, 9), Target::Link("https://a.test/".to_owned())));
+    screen.msg(Msg::Drawn(Box::new(frame)));
+    let is_open = |screen: &Screen| screen.state.current_open().unwrap().chat.toggled.contains(&key);
+    for open in [true, false] {
+        screen.wait(5_000).mouse(MouseKind::Press, (50, 5), None).mouse(MouseKind::Release, (50, 5), None);
+        assert_eq!(is_open(&screen), open, "one click is enough");
+    }
+    let opened = Effect::Browse("https://a.test/".to_owned());
+    screen.wait(5_000).mouse(MouseKind::Press, (62, 5), None).mouse(MouseKind::Release, (62, 5), None);
+    assert_eq!(screen.fx.iter().filter(|effect| **effect == opened).count(), 1);
+    screen.fx.clear();
+    screen.wait(5_000).mouse(MouseKind::Press, (55, 5), None).mouse(MouseKind::Release, (62, 5), None);
+    assert!(!screen.fx.contains(&opened), "the press was elsewhere");
+    screen.msg(Msg::NotBrowsed { url: "https://a.test/".to_owned(), why: "No desktop to open the link".to_owned() });
+    assert!(screen.fx.contains(&Effect::Copy("https://a.test/".to_owned())));
+}

@@ -70,6 +70,15 @@ pub(super) fn results(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
 
 /// Lines below the head of an unfolded call, or of one with the last lines of what it gave.
 pub(super) fn lines(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
+    let mut out = shown(call, row);
+    if row.level == Level::Full {
+        out.extend(allowed(call).map(|by| Output::new(call, row).remark(&by)).unwrap_or_default());
+    }
+    out
+}
+
+/// The same without the authority that allowed the call.
+pub(super) fn shown(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
     let output = Output::new(call, row);
     let full = row.level == Level::Full;
     let (limit, key) = if full { (FULL, "o") } else { (TAIL, "Enter") };
@@ -97,7 +106,6 @@ pub(super) fn lines(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
     if let Some(path) = &call.figures.full_result {
         out.extend(output.remark(&format!("full result: {}", clean_line(&path.to_string_lossy()))));
     }
-    out.extend(allowed(call).map(|by| output.remark(&by)).unwrap_or_default());
     out
 }
 
