@@ -198,7 +198,7 @@ fn file(path: &Path, bytes: u64, found: &mut Histories) {
             };
             found.items.extend(sessions.into_iter().map(item));
             if below > 0 {
-                found.pass(path, format!("{below} sessions of subagents"));
+                found.pass(path, format!("subagent sessions not imported: {below}"));
             }
         }
         Err(error) => found.pass(path, error.to_string()),
