@@ -19,7 +19,7 @@ const WHO: usize = 12;
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     let entries = audit.entries();
-    let mut title = vec![paint.piece("Ledger", Role::PanelTitle)];
+    let mut title = vec![paint.piece("Audit log", Role::PanelTitle)];
     if let Some(ledger) = &audit.ledger {
         let (all, refused) = (ledger.entries.len() + ledger.left_out, ledger.count(Fate::Refused));
         let dot = paint.signs.dot;
