@@ -13,7 +13,7 @@ use crate::keymap::key::chord_name;
 use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use std::path::Path;
 use unicode_segmentation::UnicodeSegmentation;
@@ -129,7 +129,12 @@ impl<'a> FrameContext<'a> {
     /// Gives all text of selected rows the one colour that can be read on their band.
     pub fn settle_selected(&mut self) {
         let style = self.style(Role::Selected);
-        let (Some(ink), Some(band)) = (style.fg, style.bg) else { return };
+        let (ink, band) = match (style.fg, style.bg) {
+            (Some(ink), Some(band)) => (ink, band),
+            // In reverse video the colour of a text would be a block of its own in the band.
+            _ if style.add_modifier.contains(Modifier::REVERSED) => (Color::Reset, Color::Reset),
+            _ => return,
+        };
         for area in std::mem::take(&mut self.selected) {
             for position in area.intersection(self.buf.area).positions() {
                 if let Some(cell) = self.buf.cell_mut(position)

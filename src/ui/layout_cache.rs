@@ -60,8 +60,8 @@ pub(super) struct LaidRequest {
     pub steps: Vec<(u16, u16)>,
     /// Lines that a plan has before its steps, as it is written.
     pub before_steps: usize,
-    /// First and last line of the first changed place that come or go.
-    pub change: Option<(usize, usize)>,
+    /// First and last line that come or go, of each changed place.
+    pub changes: Vec<(usize, usize)>,
 }
 
 /// Text laid out last, and its width: the widget counts its rows by the width of its last drawing.

@@ -212,6 +212,9 @@ fn content(
     }
     paint.found.panel_hidden = u16::try_from(hidden).unwrap_or(u16::MAX);
     paint.found.panel_rows = text_rows;
+    if view.panel.hunks.is_some() {
+        keep_changes_in_sight(paint, text_rows);
+    }
     paint.found.panel_scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
     let between =
@@ -375,19 +378,34 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
     paint.sides_hints(area, &left, &hints, 12);
 }
 
-/// First and last line that come or go, of the place between these lines if there are several.
-fn first_change(lines: &[chat::ChangeLine], place: Option<(u16, u16)>) -> Option<(usize, usize)> {
-    let end = place.map_or(lines.len(), |(_, last)| usize::from(last) + 1);
-    let place = lines.get(..end).unwrap_or(lines);
+/// First and last line that come or go between two lines of a change.
+fn changed_lines(lines: &[chat::ChangeLine], (first, last): (u16, u16)) -> Option<(usize, usize)> {
+    let (first, last) = (usize::from(first), usize::from(last));
+    let place = lines.get(first..lines.len().min(last + 1))?;
     let changed = |line: &chat::ChangeLine| line.changed;
-    Some((place.iter().position(changed)?, place.iter().rposition(changed)?))
+    Some((first + place.iter().position(changed)?, first + place.iter().rposition(changed)?))
+}
+
+/// In few rows the context before a change takes its place: what comes into sight as one goes through the places is then
+/// what changes.
+fn keep_changes_in_sight(paint: &mut FrameContext<'_>, rows: u16) {
+    let rows = usize::from(rows.max(1));
+    let changes = paint.cache.request.iter().flat_map(|known| &known.changes);
+    for (place, (first, last)) in paint.found.panel_steps.iter_mut().zip(changes) {
+        if last + 1 > usize::from(place.0) + rows {
+            let top = u16::try_from(*first.min(&(last + 1).saturating_sub(rows))).unwrap_or(u16::MAX);
+            *place = (top, top.saturating_add(u16::try_from(rows - 1).unwrap_or(u16::MAX)));
+        }
+    }
 }
 
 /// Lines scrolled away as long as nobody scrolls: the context before the first change goes where it would take more
 /// than a quarter of the rows, and not further than brings all of that change into sight.
 fn first_scroll(paint: &FrameContext<'_>, rows: u16) -> usize {
     let rows = usize::from(rows);
-    let Some((first, last)) = paint.cache.request.as_ref().and_then(|known| known.change) else { return 0 };
+    let Some((first, last)) = paint.cache.request.as_ref().and_then(|known| known.changes.first().copied()) else {
+        return 0;
+    };
     if first * 4 > rows { first.min((last + 1).saturating_sub(rows)) } else { 0 }
 }
 
@@ -406,19 +424,19 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
     }
-    let (mut steps, mut before_steps, mut change) = (Vec::new(), 0, None);
+    let (mut steps, mut before_steps, mut changes) = (Vec::new(), 0, Vec::new());
     let look = chat::ChatStyle { theme, glyphs: paint.look.glyphs };
     let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => match &view.panel.hunks {
             Some(marks) => {
                 let (lines, ends) = hunks::body(paint, &approval.proposal, marks, width, &look);
-                change = first_change(&lines, ends.first().copied());
+                changes = ends.iter().filter_map(|place| changed_lines(&lines, *place)).collect();
                 steps = ends;
                 lines.into_iter().map(|shown| shown.line).collect()
             }
             None => {
                 let lines = approval::body(paint, approval, width, &look);
-                change = first_change(&lines, None);
+                changes.extend(changed_lines(&lines, (0, u16::MAX)));
                 lines.into_iter().map(|shown| shown.line).collect()
             }
         },
@@ -447,7 +465,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
         lines: lines_kept,
         steps,
         before_steps,
-        change,
+        changes,
     };
     paint.cache.request = Some(kept);
     lines
