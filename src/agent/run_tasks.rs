@@ -143,9 +143,12 @@ impl RunTasks {
             let id = call.id.clone();
             let found = match tool {
                 Err(unknown) => Err(unknown),
-                Ok(tool) => tokio::task::spawn_blocking(move || tool.inspect(&call.input, &place, &seen))
-                    .await
-                    .unwrap_or_else(|error| Err(format!("Internal error checking the call: {error}."))),
+                Ok(tool) => tokio::task::spawn_blocking(move || match place.fault() {
+                    Some(fault) => Err(fault),
+                    None => tool.inspect(&call.input, &place, &seen),
+                })
+                .await
+                .unwrap_or_else(|error| Err(format!("Internal error checking the call: {error}."))),
             };
             let _ = mailbox.report(Report::Input(Input::Inspected(run, id, found))).await;
         });
@@ -196,6 +199,8 @@ impl RunTasks {
             let mut ended = if with.stop.is_cancelled() {
                 // Keeping what it may change takes its time, in which the turn can be stopped.
                 Err(RunError::stopped(""))
+            } else if let Some(fault) = fault_of(&with.place).await {
+                Ok(crate::domain::tool::Outcome::error(fault))
             } else {
                 match tokio::spawn(tool.run(call.input, with)).await {
                     Ok(ended) => ended,
@@ -249,6 +254,12 @@ impl RunTasks {
     pub(super) fn forget_before(&mut self, run: RunNo) {
         self.0.retain(|number, one| *number >= run.0 || !one.tasks.is_empty());
     }
+}
+
+/// Why no call may run at this place any more.
+async fn fault_of(place: &CallPlace) -> Option<String> {
+    let place = place.clone();
+    tokio::task::spawn_blocking(move || place.fault()).await.unwrap_or_else(|error| Some(error.to_string()))
 }
 
 fn broke_off() -> ProviderError {

@@ -5,6 +5,7 @@ mod attention;
 mod children;
 mod clients;
 mod context;
+mod folder;
 mod last_words;
 mod lifecycle;
 mod looking;

@@ -74,6 +74,7 @@ impl Checker {
             rules: files.rules,
             place: CallPlace {
                 cwd: bootstrap.cwd().to_owned(),
+                folder: None,
                 // There is no session; nothing is in its folder.
                 session_dir: bootstrap.paths.data.join("no-session"),
                 own_dirs: bootstrap.paths.own_dirs(),

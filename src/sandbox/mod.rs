@@ -46,6 +46,7 @@ pub mod seatbelt;
 pub mod system_support;
 pub mod unseen;
 pub mod withheld;
+pub mod working_folder;
 
 pub use allowances::{Allowances, Granted};
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
@@ -228,6 +229,7 @@ mod tests {
                 sockets: vec!["/run/x.sock".into()],
                 network: Network::Proxy,
                 namespaces: Namespaces::With,
+                folder: None,
                 held: Default::default(),
             }),
             command: vec!["/bin/bash".into(), "-c".into(), "-- echo".into()],

@@ -4,6 +4,7 @@
 //! is up to `linux::confine` and `seatbelt`; which command gets which profile is decided with the call.
 
 use super::places::hidden::HeldPlaces;
+use super::working_folder::FolderNumber;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +47,9 @@ pub struct Bounds {
     pub network: Network,
     /// Namespaces of the command, for limits beyond the other rules.
     pub namespaces: Namespaces,
+    /// Number of the working directory, which is written where the profile says so and only while it is that folder. It is
+    /// passed beside the words.
+    pub folder: Option<(PathBuf, FolderNumber)>,
     /// The first ones of `masked`, held since they were looked up. They are passed beside the words.
     pub held: Arc<HeldPlaces>,
 }

@@ -84,6 +84,12 @@ pub enum StoreError {
         /// Reason.
         why: String,
     },
+    /// A link stands where lisle keeps a folder or file of its own.
+    #[error("{} is a link, and lisle follows none to its own files: nothing was read or written. Put the folder or file itself there, or remove the link", .path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// The session's writer failed inside lisle.
     #[error("internal error writing {}, see the log. Copy what you need and restart lisle", .path.display())]
     Broken {

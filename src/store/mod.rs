@@ -22,6 +22,7 @@ mod maintain;
 mod open;
 pub mod prompt_files;
 mod read;
+mod real_folders;
 mod workspace;
 mod write;
 

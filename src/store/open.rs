@@ -129,6 +129,7 @@ impl Store {
     /// # Errors
     /// When there is no such session, or it cannot be read at all.
     pub fn load(&self, id: &SessionId, rows: usize) -> Result<LoadedSession, StoreError> {
+        self.refuse_links(id)?;
         let dir = self.inner.layout.session(id);
         // Looked for first: asking for the lock of a session that does not exist would make a file.
         session::find(self.io(), &dir)?;
@@ -147,6 +148,7 @@ impl Store {
     /// # Errors
     /// When there is no such session, it cannot be read, or the other one cannot be told.
     pub fn take_over(&self, id: &SessionId, rows: usize) -> Result<LoadedSession, StoreError> {
+        self.refuse_links(id)?;
         let dir = self.inner.layout.session(id);
         session::find(self.io(), &dir)?;
         let lock_path = dir.join(layout::LOCK);
@@ -195,6 +197,7 @@ impl Store {
     /// # Errors
     /// When there is no such session, or it cannot be read at all.
     pub fn read(&self, id: &SessionId, rows: usize) -> Result<ReadTranscript, StoreError> {
+        self.refuse_links(id)?;
         let lock = self.inner.layout.session(id).join(layout::LOCK);
         let held = |holder: &lock::Holder| holder.lives() && !lock::is_free(self.io(), &lock);
         let holder = lock::last_holder(self.io(), &lock).filter(held);

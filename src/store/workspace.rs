@@ -217,6 +217,7 @@ impl Store {
     }
 
     pub(super) fn make_workspace(&self, at: At) -> Result<(), StoreError> {
+        self.refuse_linked_folders()?;
         let layout = &self.inner.layout;
         let io = self.io();
         // The mark first: sessions without it would look like another program's.

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) fn place(root: &Path) -> CallPlace {
     CallPlace {
         cwd: root.join("work"),
+        folder: None,
         session_dir: root.join("state/sessions/s1"),
         own_dirs: vec![root.join("state"), root.join("config")],
         runner: PathBuf::from("/bin/false"),
@@ -55,6 +56,7 @@ impl Bench {
         std::fs::create_dir(root.join("work")).unwrap();
         let place = CallPlace {
             cwd: root.join("work"),
+            folder: None,
             session_dir: root.join("own/sessions/s1"),
             own_dirs: vec![root.join("own")],
             runner: PathBuf::from("/bin/false"),

@@ -1,6 +1,6 @@
 //! `call_llm`: a question to a model, without tools and without the conversation. Files go along by their paths.
 
-use super::files::{self, classify, paths, text};
+use super::files::{self, classify, paths, reach, text};
 use super::host::{Completion, WhichModel};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
@@ -127,10 +127,10 @@ impl CallLlmInput {
                 Ok(meta) if meta.is_dir() => {
                     return Err(read::explain(files::FileError::Directory(path.clone()), &path, place));
                 }
-                Ok(_) if crate::domain::paths::is_device(&path) => {
-                    return Err(format!("{} is not a text file.", paths::shown(&path, place)));
-                }
-                Ok(_) => files.push(path),
+                Ok(_) => match reach::fault(&path, "call_llm", place) {
+                    Some(why) => return Err(why),
+                    None => files.push(path),
+                },
                 Err(error) => return Err(read::explain(error, &path, place)),
             }
         }

@@ -1,7 +1,7 @@
 //! `glob`: files by name, newest first.
 
 use super::files::walk::{Cut, Patience};
-use super::files::{classify, paths, walk};
+use super::files::{classify, paths, reach};
 use super::input::{self, InputFields};
 use super::list::directory;
 use super::read_tracker::Seen;
@@ -10,7 +10,7 @@ use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 /// Files that come back at the most.
@@ -94,16 +94,14 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let patience = Patience::new(with.stop.clone());
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     let mut cut = None;
-    let own = classify::left_out(&with.place);
-    let is_own = |path: &Path| own.iter().any(|dir| path.starts_with(dir) && !root.starts_with(dir));
-    for entry in walk::below(&root).build().flatten() {
+    for entry in reach::named_below(&root, &with.place).build().flatten() {
         cut = patience.cut();
         if cut.is_some() {
             break;
         }
         let is_folder = entry.file_type().is_none_or(|kind| kind.is_dir());
         let Ok(below) = entry.path().strip_prefix(&root) else { continue };
-        if is_folder || !matcher.is_match(below) || is_own(entry.path()) {
+        if is_folder || !matcher.is_match(below) {
             continue;
         }
         let changed = entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -4,7 +4,7 @@
 //! which the permission function then sees.
 
 use super::files::walk::{Cut, Patience};
-use super::files::{classify, paths, walk};
+use super::files::{classify, paths, reach, walk};
 use super::glob::{matcher, subject};
 use super::input::InputFields;
 use super::read_tracker::Seen;
@@ -110,6 +110,9 @@ impl GrepInput {
         let glob = fields.text_if_any("glob")?.map(|glob| matcher(glob, "glob")).transpose()?;
         let root = paths::resolve(fields.text_if_any("path")?.unwrap_or("."), place)?;
         let meta = files::look(&root).map_err(|e| read::explain(e, &root, place))?;
+        if let Some(why) = reach::fault(&root, "grep", place) {
+            return Err(why);
+        }
         let context = usize::try_from(fields.number("context", 0..=MOST_CONTEXT)?.unwrap_or(0)).unwrap_or(0);
         Ok(Self {
             root,

@@ -1,7 +1,7 @@
 //! `list`: what is in a directory. Names only; it reads no file.
 
 use super::files::walk::{Cut, Patience};
-use super::files::{classify, paths, text, walk};
+use super::files::{classify, paths, reach, text};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, files, plain, read, still};
@@ -72,7 +72,7 @@ pub(crate) fn directory(path: Option<&str>, tool: &str, place: &CallPlace) -> Re
     let path = paths::resolve(path.unwrap_or("."), place)?;
     let meta = files::look(&path).map_err(|e| read::explain(e, &path, place))?;
     if meta.is_dir() {
-        Ok(path)
+        reach::fault(&path, tool, place).map_or(Ok(path), Err)
     } else {
         Err(format!("{} is not a directory, and {tool} works on directories.", paths::shown(&path, place)))
     }
@@ -95,7 +95,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let mut children: BTreeMap<PathBuf, Vec<(OsString, ListedKind)>> = BTreeMap::new();
     let mut unreadable = 0;
     let mut cut = None;
-    for entry in walk::below(&root).max_depth(Some(deepest)).build() {
+    for entry in reach::named_below(&root, &with.place).max_depth(Some(deepest)).build() {
         cut = patience.cut();
         if cut.is_some() {
             break;

@@ -4,7 +4,7 @@
 
 use super::files::{self, FileError};
 use super::files::{attachments, notebook};
-use super::files::{classify, paths, text};
+use super::files::{classify, paths, reach, text};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, plain, still};
@@ -87,11 +87,7 @@ impl<'a> ReadInput<'a> {
 fn check(path: &Path, place: &CallPlace) -> Result<(), String> {
     match files::look(path) {
         Ok(meta) if meta.is_dir() => Err(explain(FileError::Directory(path.to_owned()), path, place)),
-        Ok(_) if crate::domain::paths::is_device(path) && !classify::is_secret(path, place) => Err(format!(
-            "{} is a device or a file of the kernel, which `read` leaves alone: it may never end. Use a command for it.",
-            paths::shown(path, place)
-        )),
-        Ok(_) => Ok(()),
+        Ok(_) => reach::fault(path, "read", place).map_or(Ok(()), Err),
         Err(e) => Err(explain(e, path, place)),
     }
 }

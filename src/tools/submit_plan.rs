@@ -7,6 +7,7 @@ use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, plain};
 use crate::domain::plan::Outline;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
+use crate::sandbox::own_folders;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -124,7 +125,9 @@ impl Plan {
 
     /// Writes the plan to a name that is free: `YYYY-MM-DD-slug.md`, then `-2`, `-3` and so on.
     fn save(&self, place: &CallPlace, today: jiff::civil::Date) -> Result<PathBuf, String> {
-        let folder = paths::follow(&place.session_dir)?.join("plans");
+        let folder = own_folders::in_session(&place.session_dir, "plans")
+            .map_err(|why| format!("Can't save the plan: {why}."))?;
+        let folder = paths::follow(&folder)?;
         let stem = format!("{today}-{}", slug(&self.title));
         for number in 1..1_000 {
             let name = if number == 1 { format!("{stem}.md") } else { format!("{stem}-{number}.md") };

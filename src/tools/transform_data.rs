@@ -3,11 +3,12 @@
 
 use super::command::output_buffer::KeptOutput;
 use super::command::process::{self, CommandRun, Taker, blocking};
-use super::files::{classify, paths, text};
+use super::files::{classify, paths, reach, text};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, files, same_facts, settled};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
+use crate::sandbox::own_folders;
 use crate::sandbox::runner::environment;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -118,12 +119,18 @@ fn wanted(input: &Value, place: &CallPlace) -> Result<TransformCall, String> {
             return Err("`inputs` of transform_data must be a list of paths.".to_owned());
         };
         let path = paths::resolve(path, place)?;
+        if let Some(why) = reach::fault(&path, "transform_data", place) {
+            return Err(why);
+        }
         // What is no file would hold the script up, or is nothing that it could read.
         files::open(&path).map_err(|error| super::write::explain(error, &path, place))?;
         inputs.push(path);
     }
     if inputs.len() > MOST_INPUTS {
         return Err(format!("`inputs` holds {} files; at most {MOST_INPUTS} are taken.", inputs.len()));
+    }
+    if let Some(why) = own_folders::fault(&place.session_dir) {
+        return Err(format!("`data/` can't be used: {why}."));
     }
     let data = paths::follow(&place.session_dir)?.join("data");
     let output = output(fields.text("output")?, &data)?;

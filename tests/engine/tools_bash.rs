@@ -38,6 +38,7 @@ impl Bench {
         std::fs::create_dir(&cwd).unwrap();
         let place = CallPlace {
             cwd: cwd.clone(),
+            folder: None,
             session_dir: root.join("session"),
             own_dirs: vec![],
             runner: LISLE.into(),

@@ -35,6 +35,7 @@ impl Bench {
         std::fs::create_dir(root.join("work")).unwrap();
         let place = CallPlace {
             cwd: root.join("work"),
+            folder: None,
             session_dir: root.join("session"),
             own_dirs: vec![],
             runner: LISLE.into(),

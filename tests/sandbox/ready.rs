@@ -2,6 +2,7 @@
 
 use lisle::sandbox::places::hidden::HeldPlaces;
 use lisle::sandbox::runner::launch::{self, Order, StartedParent};
+use lisle::sandbox::working_folder::WorkingFolder;
 use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, Replaced, RunReport, system_support};
 use std::io::Read;
 use std::path::Path;
@@ -19,6 +20,7 @@ fn order(cwd: &Path, profile: Profile, line: &str) -> Order {
     let variables = [("PATH", "/usr/bin:/bin"), ("NAME", "a b\nc"), ("NAME", "the last"), ("GH_TOKEN", "by a rule")];
     Order {
         cwd: cwd.to_owned(),
+        folder: WorkingFolder::of(cwd).number(),
         variables: variables.map(|(name, value)| (name.into(), value.into())).to_vec(),
         invocation,
     }
@@ -275,4 +277,41 @@ fn a_command_that_moved_the_folder_of_a_hidden_file_does_not_get_the_next_one() 
     let mut said = String::new();
     held.output.read_to_string(&mut said).unwrap();
     assert_eq!(said, "");
+}
+
+#[test]
+fn a_command_is_not_started_in_another_folder_than_the_one_that_was_chosen() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, private) = (root.join("work"), root.join("private"));
+    std::fs::create_dir_all(&cwd).unwrap();
+    std::fs::create_dir_all(&private).unwrap();
+    let spaces = system_support::spaces(Path::new(LISLE));
+    let bounds = Bounds {
+        readable: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
+        writable: vec![cwd.clone()],
+        namespaces: spaces,
+        ..Bounds::default()
+    };
+    let held = Some(Profile::Workspace(bounds)).filter(|_| lisle::sandbox::is_enforced());
+    for profile in held.into_iter().chain([Profile::Open]) {
+        let chosen = order(&cwd, profile, "echo x > made");
+        let (_, report) = outcome(launch::start(Path::new(LISLE), &chosen).unwrap());
+        assert_eq!(report.exit, Some(0), "{report:?}");
+        std::fs::rename(&cwd, root.join("moved")).unwrap();
+        for is_link in [true, false] {
+            match is_link {
+                true => std::os::unix::fs::symlink(&private, &cwd).unwrap(),
+                false => std::fs::create_dir(&cwd).unwrap(),
+            }
+            let (_, report) = outcome(launch::start(Path::new(LISLE), &chosen).unwrap());
+            assert_eq!(report.ended, Ended::NotStarted, "{is_link}: {report:?}");
+            assert!(report.error.unwrap().contains("another folder"));
+            assert!(!cwd.join("made").exists());
+            let _ = std::fs::remove_file(&cwd).or_else(|_| std::fs::remove_dir(&cwd));
+        }
+        std::fs::rename(root.join("moved"), &cwd).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(&private).unwrap().count(), 0);
 }

@@ -63,6 +63,7 @@ impl Bench {
         let cwd = root.join("work");
         std::fs::create_dir(&cwd).unwrap();
         let place = CallPlace {
+            folder: None,
             known: Arc::new(KnownHosts::of(&cwd, private, None)),
             cwd,
             session_dir: root.join("session"),

@@ -1,5 +1,6 @@
 //! State that the session's calls share: their tasks, the files they read, and what they reach of the network.
 
+use super::folder::ChosenFolder;
 use crate::agent::run_tasks::RunTasks;
 use crate::agent::undo::UndoRecorder;
 use crate::sandbox::proxy::KnownHosts;
@@ -23,6 +24,8 @@ pub(super) struct Calls {
     reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
     /// Hosts that commands reach without a question, by directory, as before the first command.
     known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
+    /// Working directory of the calls.
+    folder: ChosenFolder,
     /// Keeps what calls change.
     recorder: Arc<UndoRecorder>,
 }
@@ -35,12 +38,18 @@ impl Calls {
             seen: Arc::default(),
             reaching: HashMap::new(),
             known_hosts: Mutex::default(),
+            folder: ChosenFolder::default(),
             recorder: Arc::new(recorder),
         }
     }
 
     pub(super) fn recorder(&self) -> &Arc<UndoRecorder> {
         &self.recorder
+    }
+
+    /// Working directory as it was chosen.
+    pub(super) fn folder(&self) -> &ChosenFolder {
+        &self.folder
     }
 
     pub(super) fn tasks(&mut self) -> &mut RunTasks {

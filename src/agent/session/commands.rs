@@ -141,7 +141,13 @@ impl SessionActor {
             SessionCommand::Cwd(written) => {
                 let store = self.shared.setup.store.clone();
                 match blocking(move || store.directory(&written)).await? {
-                    Ok(path) => SessionCommand::Cwd(path),
+                    Ok(path) => {
+                        if let Some(why) = self.refusal_of(&path, true) {
+                            self.out.send(SessionEvent::Notice(Notice::new(Level::Error, why)));
+                            return None;
+                        }
+                        SessionCommand::Cwd(path)
+                    }
                     Err(error) => {
                         self.out.send(SessionEvent::Notice(trouble(&error)));
                         return None;
@@ -184,9 +190,14 @@ impl SessionActor {
             self.tell_unfit().await;
         }
         let models = matches!(act, SessionCommand::Model { .. } | SessionCommand::StandIn { .. });
+        let directory = if let SessionCommand::Cwd(path) = &act { Some(path.clone()) } else { None };
         self.input(Input::Command(act)).await;
         if models {
             self.show_models().await;
+        }
+        // The same path once more is another choice: the folder there may be another one.
+        if let Some(path) = directory.filter(|path| self.machine.meta().cwd == *path) {
+            self.calls.folder().choose(&path);
         }
         if begins {
             self.name_at_start();

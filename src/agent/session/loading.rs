@@ -111,6 +111,7 @@ impl SessionActor {
         let config = machine_config(&self.shared, &meta);
         let machine = Machine::new(meta, own, queue, config).with_rules_of(&self.machine, answers);
         let old = std::mem::replace(&mut self.machine, machine);
+        self.note_folder();
         self.saving.reset();
         let death = if last_end.taken_from.is_some() { Death::TakenOver } else { Death::Restarted };
         let last_row = last.last().map(|row| row.id.clone());

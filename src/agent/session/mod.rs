@@ -19,6 +19,7 @@ mod clients;
 mod commands;
 mod connection;
 mod context;
+mod folder;
 mod follow;
 mod follower_task;
 mod idle_work;
@@ -116,6 +117,9 @@ impl SessionActor {
             side: SideRequests::default(),
             sources: Sources::new(is_new),
         };
+        if is_new {
+            actor.calls.folder().choose(&actor.machine.meta().cwd);
+        }
         actor.automatic();
         actor.reach();
         actor

@@ -6,6 +6,7 @@ use crate::agent::machine_io::{Input, PlanFile};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::UserAnswer;
 use crate::protocol::{SessionCommand, SessionEvent};
+use crate::sandbox::own_folders;
 use crate::tools::files::{self, FileError};
 use std::path::{Path, PathBuf};
 
@@ -62,7 +63,11 @@ impl SessionActor {
 
     /// The session's own plan: what a header of another program names elsewhere is not touched.
     fn is_own(&self, path: &Path) -> bool {
-        let plans = self.shared.setup.store.session_dir(&self.machine.meta().id).join("plans");
+        let session = self.shared.setup.store.session_dir(&self.machine.meta().id);
+        if own_folders::fault(&session).is_some() {
+            return false;
+        }
+        let plans = session.join("plans");
         let resolved = plans.canonicalize();
         let below = |folder: &Path| path.parent() == Some(folder);
         below(&plans) || resolved.is_ok_and(|folder| below(&folder))

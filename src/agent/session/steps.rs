@@ -145,6 +145,9 @@ impl SessionActor {
 
     async fn ask(&mut self, run: RunNo, mut request: crate::provider::ModelRequest) {
         self.calls.tasks().forget_before(run);
+        if let Some(error) = self.refused_folder() {
+            return self.fail_soon(run, error);
+        }
         self.look_ahead();
         let connections = &self.shared.setup.connections;
         let name = self.machine.meta().asked().cloned();
@@ -214,6 +217,7 @@ impl SessionActor {
         CallContext {
             place: CallPlace {
                 cwd: self.machine.meta().cwd.clone(),
+                folder: Some(self.calls.folder().at(&self.machine.meta().cwd)),
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta().id),
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),

@@ -7,6 +7,7 @@
 use super::links::Paths;
 use super::root_fs::DEVICES;
 use crate::sandbox::profile::{Bounds, Profile};
+use crate::sandbox::working_folder::FolderNumber;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
@@ -106,7 +107,12 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
     let mut paths = Paths::new(bounds);
     for (path, access) in places {
         // A link that a command could have laid opens nothing.
-        if let Some(place) = paths.open(&path).and_then(|real| real.held) {
+        let place = paths.open(&path).and_then(|real| real.held);
+        let is_other = |place: &OwnedFd| {
+            bounds.folder.as_ref().is_some_and(|(cwd, folder)| *cwd == path && FolderNumber::of(place) != Some(*folder))
+        };
+        // Nor does another folder in the place of the working directory.
+        if let Some(place) = place.filter(|place| !is_other(place)) {
             rules = allow(rules, place, access, abi)?;
         }
     }

@@ -12,6 +12,7 @@ use super::links::{Paths, RealPlace, resolved, with_links};
 use super::mounts::{self, attach, clone_of, place, place_in, set};
 use super::pid_namespace::Inside;
 use crate::sandbox::profile::{Bounds, Replaced};
+use crate::sandbox::working_folder::FolderNumber;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -84,7 +85,7 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
     let mask = rustix::process::umask(Mode::empty());
 
     // Cloned while everything is as it was.
-    let plan = plan(bounds, role);
+    let plan = plan(bounds, role)?;
     let mut shown = cloned(plan.shown, &plan.held)?;
     drop(plan.held);
     let devices = devices(bounds);
@@ -134,7 +135,8 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
     rustix::process::umask(mask);
     mounts::become_root(&top).map_err(what("the change of root"))?;
     // The directory that this process was in is gone with the old root.
-    std::env::set_current_dir(cwd).map_err(|e| format!("the working directory is gone: {e}"))
+    std::env::set_current_dir(cwd).map_err(|e| format!("the working directory is gone: {e}"))?;
+    bounds.folder.as_ref().map_or(Ok(()), |(_, folder)| folder.check_current())
 }
 
 /// Clones the mounts of places; those that are gone are left out.
@@ -418,7 +420,11 @@ struct RootPlan {
     held: HashMap<PathBuf, OwnedFd>,
 }
 
-fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
+/// What of it is shown where.
+///
+/// # Errors
+/// A sentence when the working directory is another folder, or a link stands in the place of a folder of lisle's own.
+fn plan(bounds: &Bounds, role: RootRole) -> Result<RootPlan, String> {
     let mut paths = Paths::new(bounds);
     let mut all: Vec<RootPlace> = Vec::new();
     let mut held = HashMap::new();
@@ -432,10 +438,22 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         (&bounds.writable[..], PlaceKind::Writable),
         (&bounds.pinned[..], PlaceKind::Pinned),
     ] {
-        let shown = list.iter().filter_map(|path| paths.shown(path, &bounds.replaced));
-        all.extend(shown.map(|(at, from)| RootPlace { at, from: hold(from), kind }));
+        for path in list {
+            let Some((at, from)) = paths.shown(path, &bounds.replaced) else { continue };
+            if let Some((cwd, folder)) = &bounds.folder
+                && cwd == path
+                && from.held.as_ref().and_then(FolderNumber::of) != Some(*folder)
+            {
+                return Err(format!("{} was replaced by another folder", path.display()));
+            }
+            all.push(RootPlace { at, from: hold(from), kind });
+        }
     }
     for Replaced { at, with } in &bounds.replaced {
+        // lisle's own folder, in which a stranger may have laid a link.
+        if with.is_symlink() {
+            return Err(format!("{} is a link", with.display()));
+        }
         // The place itself need not be there.
         let at = paths.open(at).map_or_else(|| at.clone(), |place| place.path);
         if let Some(from) = paths.open(with).filter(|_| at.is_absolute()) {
@@ -488,12 +506,13 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         link.canonicalize().is_ok_and(|real| covers(&real) || shown.iter().any(|one| one.at.starts_with(&real)))
     };
     let links = paths.links().into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
-    RootPlan { shown, links, held }
+    Ok(RootPlan { shown, links, held })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::working_folder::WorkingFolder;
 
     fn tree(folders: &[&str]) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
@@ -527,7 +546,7 @@ mod tests {
             (at("w/keep"), PlaceKind::Protected),
             (at("w/keep/data"), PlaceKind::Writable),
         ];
-        assert_eq!(kinds(&plan(&bounds, RootRole::Writes)), expected);
+        assert_eq!(kinds(&plan(&bounds, RootRole::Writes).unwrap()), expected);
         // The same place by both words is protected.
         let both = Bounds {
             readable: vec![at("read")],
@@ -537,7 +556,24 @@ mod tests {
         };
         let expected =
             [(at("read"), PlaceKind::Readable), (at("w"), PlaceKind::Writable), (at("w/sub"), PlaceKind::Protected)];
-        assert_eq!(kinds(&plan(&both, RootRole::Writes)), expected);
+        assert_eq!(kinds(&plan(&both, RootRole::Writes).unwrap()), expected);
+    }
+
+    #[test]
+    fn a_root_is_made_of_no_other_folder_than_the_chosen_one_nor_of_a_link_in_the_place_of_lisles_own() {
+        let (_dir, root) = tree(&["work", "private", "session"]);
+        let number = |name: &str| WorkingFolder::of(&root.join(name)).number().unwrap();
+        let bounds = |name: &str, with: &str| Bounds {
+            writable: vec![root.join("work")],
+            replaced: vec![Replaced { at: "/tmp".into(), with: root.join(with) }],
+            folder: Some((root.join("work"), number(name))),
+            ..Bounds::default()
+        };
+        std::os::unix::fs::symlink("private", root.join("link")).unwrap();
+        assert!(plan(&bounds("work", "session"), RootRole::Writes).is_ok());
+        for (name, with) in [("private", "session"), ("work", "link")] {
+            assert!(plan(&bounds(name, with), RootRole::Writes).is_err(), "{name} {with}");
+        }
     }
 
     #[test]
@@ -553,7 +589,7 @@ mod tests {
             pinned: vec![at("work/lure")],
             ..Bounds::default()
         };
-        let plan = plan(&bounds, RootRole::Writes);
+        let plan = plan(&bounds, RootRole::Writes).unwrap();
         assert_eq!(kinds(&plan), [(at("real/inner"), PlaceKind::Readable), (at("work"), PlaceKind::Writable)]);
         let links: Vec<_> = plan.links.iter().filter(|(link, _)| link.starts_with(&root)).cloned().collect();
         assert_eq!(links, [(at("link"), "real".into()), (at("second"), at("link/inner"))]);

@@ -6,6 +6,7 @@
 //! Without namespaces the path is made ahead, and removed again when nothing came of it.
 
 use super::caches;
+use crate::sandbox::own_folders;
 use crate::sandbox::profile::{Bounds, Namespaces, Replaced};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,7 +84,8 @@ pub(super) fn open(drafts: &[DraftPath], session_dir: &Path, bounds: &mut Bounds
 fn empty(session_dir: &Path) -> Option<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let path = session_dir.join(FOLDER).join(format!("{}-{number}", std::process::id()));
+    let drafts = own_folders::in_session(session_dir, FOLDER).ok()?;
+    let path = drafts.join(format!("{}-{number}", std::process::id()));
     caches::folder(&path).map(|()| path)
 }
 

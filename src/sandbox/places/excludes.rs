@@ -5,8 +5,8 @@
 //! Format: <https://git-scm.com/docs/gitignore>.
 
 use super::site::Site;
-use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
+use crate::sandbox::{own_folders, plain_file};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,9 @@ const LARGEST: u64 = 256 * 1024;
 pub(super) fn write(site: &Site<'_>, repository: Option<&Repository>, masked: &[PathBuf]) -> Option<PathBuf> {
     let file = site.session_dir.join(NAME);
     let top = repository.map(|repository| repository.top.as_path())?;
+    if own_folders::fault(site.session_dir).is_some() {
+        return None;
+    }
     let patterns: Vec<String> = masked.iter().filter_map(|path| pattern(path.strip_prefix(top).ok()?)).collect();
     if patterns.is_empty() {
         // There may be one of an earlier command.

@@ -6,7 +6,6 @@
 //! never be complete. Without namespaces nothing can be put over anything; lisle's folders are compared after the command
 //! then, as far as they are protected.
 
-use super::caches;
 use super::site::Site;
 use crate::sandbox::own_folders;
 use crate::sandbox::profile::{Bounds, Namespaces, Replaced};
@@ -25,8 +24,7 @@ pub(super) fn cover(site: &Site<'_>, bounds: &mut Bounds) {
         bounds.protected.retain(|path| !is_own(site, path) || path.starts_with(site.cwd));
         return;
     }
-    let with = site.session_dir.join(EMPTY);
-    let made = caches::folder(&with).is_some();
+    let with = own_folders::in_session(site.session_dir, EMPTY).ok();
     let below = |path: &Path| covered.iter().any(|dir| path.starts_with(dir));
     let of_session = |path: &Path| path.starts_with(site.session_dir);
     bounds.protected.retain(|path| !below(path) && (!is_own(site, path) || path.starts_with(site.cwd)));
@@ -37,10 +35,10 @@ pub(super) fn cover(site: &Site<'_>, bounds: &mut Bounds) {
     bounds.writable.retain(|path| !below(path) || of_session(path));
     for at in covered {
         bounds.pinned.extend(above(&at, site.cwd));
-        match made {
-            true => bounds.replaced.push(Replaced { at, with: with.clone() }),
+        match with.clone() {
+            Some(with) => bounds.replaced.push(Replaced { at, with }),
             // Rather the session's own files are out of reach as well.
-            false => bounds.masked.push(at),
+            None => bounds.masked.push(at),
         }
     }
     bounds.pinned.sort();

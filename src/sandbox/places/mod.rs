@@ -34,11 +34,11 @@ pub use link_targets::led_to;
 pub use secrecy::SecrecyView;
 pub use site::{Moves, Site};
 
-use super::plain_file;
 use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
 use super::repository::{self, Repository};
+use super::{own_folders, plain_file};
 use crate::domain::paths::{is_protected_for_commands, is_secret};
-use folders::{SESSION, TEMPS, own_temp, temp, toolchains};
+use folders::{SESSION, TEMP, TEMPS, own_temp, temp, toolchains};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -219,15 +219,17 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     readable.push(site.cwd.to_owned());
     readable.extend(repository.iter().flat_map(|one| [&one.top, &one.common, &one.own]).cloned());
     readable.extend(repository.iter().flat_map(|one| one.linked()));
-    readable.extend(SESSION.iter().map(|name| site.session_dir.join(name)).filter(|path| path.exists()));
+    // Nothing of a session in which a link stands in the place of one of these.
+    let is_sound = own_folders::fault(site.session_dir).is_none();
+    let of_session = SESSION.iter().filter(|_| is_sound).map(|name| site.session_dir.join(name));
+    readable.extend(of_session.filter(|path| path.exists()));
     readable.extend(site.allowances.readable.iter().filter(|path| path.exists()).cloned());
     readable.extend(site.allowances.granted.readable.iter().cloned());
     let named = named(site, &readable);
     let mut replaced = Vec::new();
     match site.namespaces {
         Namespaces::With => {
-            let temp = session_temp(site.session_dir);
-            if caches::folder(&temp).is_some() {
+            if let Ok(temp) = own_folders::in_session(site.session_dir, TEMP) {
                 let own = own_temp(site.home).filter(|own| !TEMPS.iter().any(|top| own.starts_with(top)));
                 let tops = TEMPS.iter().map(PathBuf::from).chain(own);
                 replaced.extend(tops.map(|at| Replaced { at, with: temp.clone() }));
@@ -261,7 +263,7 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     masked.dedup();
     Bounds {
         readable,
-        writable: vec![site.session_dir.join("data")],
+        writable: is_sound.then(|| site.session_dir.join("data")).into_iter().collect(),
         masked,
         replaced,
         devices: site.allowances.devices.clone(),

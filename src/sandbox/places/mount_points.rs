@@ -31,7 +31,7 @@ pub(super) fn make(bounds: &Bounds) {
 }
 
 fn point(top: &Path, below: &Path, is_folder: bool) -> Result<(), Errno> {
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut dir = rustix::fs::openat(CWD, top, how, Mode::empty())?;
     let names: Vec<&OsStr> = below.iter().collect();
     let Some((last, parents)) = names.split_last() else { return Ok(()) };

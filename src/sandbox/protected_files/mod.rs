@@ -48,6 +48,8 @@ pub struct Guard {
     began: SystemTime,
     /// Folders all of whose protected files were looked at: the working directory, and its repository.
     scope: Vec<PathBuf>,
+    /// Links among the folders above protected files, as the user laid them.
+    links: HashSet<PathBuf>,
     /// Places that the command could read.
     readable: Vec<PathBuf>,
 }
@@ -71,6 +73,7 @@ impl Guard {
         Self {
             scope: std::iter::once(site.cwd.to_owned()).chain(own).collect(),
             readable: bounds.map(|bounds| [&bounds.readable[..], &bounds.writable].concat()).unwrap_or_default(),
+            links: BentFolders::default().links_above(before.keys()),
             before,
             whole: whole && guarded.whole && unseen.is_empty(),
             known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
@@ -96,6 +99,8 @@ impl Guard {
         self.held.retain(|path| !running.covers(path) || running.before.keys().any(|known| known.starts_with(path)));
         self.known.retain(|path| !running.covers(path));
         self.known.extend(running.known.iter().cloned());
+        self.links.retain(|path| !running.covers(path));
+        self.links.extend(running.links.iter().cloned());
         self.whole &= running.whole;
         self.began = self.began.min(running.began);
         if self.repository.as_ref().is_some_and(|one| running.covers(&one.common)) {
@@ -192,7 +197,14 @@ impl Guard {
         let began = self.began.duration_since(UNIX_EPOCH).unwrap_or_default();
         let is_old = |meta: &Metadata| look::changed(&look::seen(meta)) + LAG < began;
         let is_led = |path: &Path| path.ancestors().any(|above| guarded.linked.contains(above));
+        // What stood below a folder that is a link by now is gone, whatever the link leads to.
+        let mut bent = BentFolders::default();
+        let mut is_bent = |path: &Path| bent.links_above([path]).iter().any(|link| !self.links.contains(link));
+        let behind: HashSet<&Path> = self.before.keys().map(PathBuf::as_path).filter(|path| is_bent(path)).collect();
         let mut unseen = look::walk(&names, |path, meta| {
+            if behind.contains(path) {
+                return true;
+            }
             let what = self.change(path, meta, &mut room);
             let what = what.filter(|what| *what != What::Made || !is_old(meta) || !is_led(path));
             if let Some(what) = what
@@ -206,6 +218,7 @@ impl Guard {
         });
         unseen.extend(guarded.unlisted);
         let is_gone = |path: &Path| path.symlink_metadata().is_err_and(|error| !is_in_the_way(&error));
+        let is_gone = |path: &Path| behind.contains(path) || is_gone(path);
         for (path, state) in self.before.iter().filter(|(path, _)| is_gone(path) && !skip.contains(*path)) {
             let what = What::Gone(state.earlier());
             let by = if state.doubtful { Some(ChangedBy::Unknown) } else { self.by(site, path, &what) };
@@ -329,5 +342,32 @@ impl Guard {
     fn is_new(&self, site: &Site<'_>, folder: &Path) -> bool {
         let made = folder.symlink_metadata().and_then(|meta| meta.created()).ok();
         folder != site.cwd && folder.starts_with(site.cwd) && made.is_some_and(|made| made + LAG >= self.began)
+    }
+}
+
+/// Folders that are links, each looked at once.
+#[derive(Default)]
+struct BentFolders(HashMap<PathBuf, bool>);
+
+impl BentFolders {
+    /// Links among the folders above these paths. Blocks.
+    fn links_above<P: AsRef<Path>>(&mut self, paths: impl IntoIterator<Item = P>) -> HashSet<PathBuf> {
+        let mut out = HashSet::new();
+        for path in paths {
+            for above in path.as_ref().ancestors().skip(1) {
+                let is_link = match self.0.get(above) {
+                    Some(known) => *known,
+                    None => {
+                        let is_link = above.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+                        self.0.insert(above.to_owned(), is_link);
+                        is_link
+                    }
+                };
+                if is_link {
+                    out.insert(above.to_owned());
+                }
+            }
+        }
+        out
     }
 }

@@ -50,6 +50,43 @@ fn a_change_of_the_same_length_with_its_time_set_back_is_found() {
 }
 
 #[test]
+fn what_stood_below_a_folder_that_became_a_link_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    for folder in [".husky/deep", "mine", ".git/objects", ".git/refs", ".git/hooks"] {
+        std::fs::create_dir_all(cwd.join(folder)).unwrap();
+    }
+    for file in [".husky/pre-commit", ".husky/deep/x", "mine/settings.json", ".git/hooks/pre-push", ".git/HEAD"] {
+        std::fs::write(cwd.join(file), "mine").unwrap();
+    }
+    // One that the user laid stays what it is.
+    std::os::unix::fs::symlink("mine", cwd.join(".vscode")).unwrap();
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let guard = Guard::before(&site, None);
+    assert_eq!(guard.after(&site, &HashSet::new()), []);
+    for (folder, to) in [(".husky", "h3"), (".git/hooks", "../g3")] {
+        std::fs::rename(cwd.join(folder), cwd.join(folder).parent().unwrap().join(to)).unwrap();
+        std::os::unix::fs::symlink(to, cwd.join(folder)).unwrap();
+    }
+    let found = guard.after(&site, &HashSet::new());
+    let told: Vec<(String, bool)> = found
+        .iter()
+        .map(|change| {
+            let name = change.path.strip_prefix(&cwd).unwrap().display().to_string();
+            (name, matches!(&change.what, What::Gone(Some(earlier)) if earlier.content == b"mine"))
+        })
+        .collect();
+    for gone in [".git/hooks/pre-push", ".husky/deep/x", ".husky/pre-commit"] {
+        assert!(told.contains(&(gone.to_owned(), true)), "{gone}: {told:?}");
+    }
+    for link in [".git/hooks", ".husky"] {
+        assert!(told.contains(&(link.to_owned(), false)), "{link}: {told:?}");
+    }
+}
+
+#[test]
 fn many_files_hide_no_other_one() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

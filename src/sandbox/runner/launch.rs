@@ -6,6 +6,7 @@
 use super::descriptor_passing;
 use crate::sandbox::own_process::descriptors;
 use crate::sandbox::places::hidden::HeldPlaces;
+use crate::sandbox::working_folder::FolderNumber;
 use crate::sandbox::{Invocation, WORD};
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -26,6 +27,8 @@ const LONGEST: usize = 16 * 1024 * 1024;
 pub struct Order {
     /// The working directory.
     pub cwd: PathBuf,
+    /// Number of the folder that it is; another one there ends the command before it starts.
+    pub folder: Option<FolderNumber>,
     /// Variables that the command gets, those that look like keys included; the last of a name counts.
     pub variables: Vec<(OsString, OsString)>,
     /// The command and what holds it.
@@ -157,7 +160,7 @@ impl Order {
         Ok(())
     }
 
-    /// Bytes of the order: its length, and texts that end with zeros: the directory, the number of places that are held, the number of
+    /// Bytes of the order: its length, and texts that end with zeros: the directory, its number, the number of places that are held, the number of
     /// variables, these, and the arguments.
     fn message(&self) -> Result<Vec<u8>> {
         let arguments = self.invocation.arguments();
@@ -173,6 +176,7 @@ impl Order {
             Ok(())
         };
         text(&[self.cwd.as_os_str()])?;
+        text(&[OsStr::new(&FolderNumber::written(self.folder))])?;
         text(&[OsStr::new(&self.held().map_or(0, HeldPlaces::len).to_string())])?;
         text(&[OsStr::new(&self.variables.len().to_string())])?;
         for (name, value) in &self.variables {
@@ -193,6 +197,7 @@ impl Order {
         let mut texts = message.strip_suffix(&[0])?.split(|byte| *byte == 0);
         let owned = |text: &[u8]| OsString::from_vec(text.to_vec());
         let cwd = PathBuf::from(owned(texts.next()?));
+        let folder = FolderNumber::read(std::str::from_utf8(texts.next()?).ok()?).ok()?;
         let held: usize = std::str::from_utf8(texts.next()?).ok()?.parse().ok()?;
         let count: usize = std::str::from_utf8(texts.next()?).ok()?.parse().ok()?;
         let mut variables = Vec::with_capacity(count.min(1024));
@@ -206,8 +211,9 @@ impl Order {
         Some(Invocation::parse(&arguments).map(|mut invocation| {
             if let Some(bounds) = invocation.profile.bounds_mut() {
                 bounds.held = HeldPlaces::expected(held).into();
+                bounds.folder = folder.map(|folder| (cwd.clone(), folder));
             }
-            Self { cwd, variables, invocation }
+            Self { cwd, folder, variables, invocation }
         }))
     }
 
@@ -229,11 +235,13 @@ impl Order {
 mod tests {
     use super::*;
     use crate::sandbox::Profile;
+    use crate::sandbox::working_folder::WorkingFolder;
 
     #[test]
     fn an_order_arrives_as_it_was_and_nothing_behind_it_is_read() {
         let order = Order {
             cwd: "/a b".into(),
+            folder: WorkingFolder::of(Path::new("/")).number(),
             variables: vec![("A".into(), "b=c\n".into()), ("EMPTY".into(), "".into())],
             invocation: Invocation {
                 timeout: std::time::Duration::from_secs(1),

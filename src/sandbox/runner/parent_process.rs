@@ -8,6 +8,7 @@ use super::child::{Main, begin};
 use super::launch::Order;
 use super::temp::Temp;
 use super::{environment, processes};
+use crate::sandbox::working_folder::FolderNumber;
 use crate::sandbox::{Ended, GRACE, Invocation, Profile, RunReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -42,7 +43,7 @@ pub fn parent_main(args: &[OsString]) -> i32 {
         {
             Some(order) => order.and_then(|mut order| {
                 order.take_over(std::io::stdin().as_fd())?;
-                go_to(&order.cwd).map(|()| order)
+                go_to(&order.cwd, order.folder).map(|()| order)
             }),
             None => return 0,
         }
@@ -50,7 +51,7 @@ pub fn parent_main(args: &[OsString]) -> i32 {
         Invocation::parse(args).and_then(|invocation| {
             let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
             let variables = environment::cleaned(std::env::vars_os(), &cwd);
-            Ok(Order { cwd, variables, invocation })
+            Ok(Order { cwd, folder: None, variables, invocation })
         })
     };
     #[cfg(target_os = "linux")]
@@ -76,8 +77,9 @@ pub fn parent_main(args: &[OsString]) -> i32 {
     report.code().unwrap_or(125)
 }
 
-fn go_to(cwd: &Path) -> Result<(), String> {
-    std::env::set_current_dir(cwd).map_err(|e| format!("can't enter the working directory {}: {e}", cwd.display()))
+fn go_to(cwd: &Path, folder: Option<FolderNumber>) -> Result<(), String> {
+    std::env::set_current_dir(cwd).map_err(|e| format!("can't enter the working directory {}: {e}", cwd.display()))?;
+    folder.map_or(Ok(()), FolderNumber::check_current)
 }
 
 /// Remains of a command that is over, which the kernel takes its time to clear away.
@@ -118,7 +120,7 @@ fn become_a_parent() -> Result<(), String> {
 
 /// Starts the command.
 fn start(order: &Order) -> Result<CommandParent, String> {
-    let Order { cwd, variables, invocation: call } = order;
+    let Order { cwd, variables, invocation: call, .. } = order;
     limit_memory(call.memory);
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|e| format!("no pipe for the output: {e}"))?;

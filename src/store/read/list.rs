@@ -13,7 +13,7 @@ use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::header::{self, First, Home, Second};
 use crate::store::format::layout;
-use crate::store::io::{How, lines, whole_file};
+use crate::store::io::{How, PathKind, lines, whole_file};
 use crate::store::write::lock;
 use crate::store::{Store, StoreError};
 use std::collections::BTreeMap;
@@ -173,6 +173,9 @@ impl Store {
     /// The names in the directory of sessions: ids, and in order those of directories that cannot be sessions.
     pub(in crate::store) fn ids(&self) -> std::io::Result<(Vec<SessionId>, Vec<String>)> {
         let dir = self.inner.layout.sessions();
+        if self.io().lstat(&dir).is_ok_and(|(kind, _)| kind == PathKind::Link) {
+            return Err(std::io::Error::other("it is a link, which lisle does not follow to its own files"));
+        }
         let (mut ids, mut strange) = (Vec::new(), Vec::new());
         for name in self.io().list(&dir)? {
             match name.to_str().map(SessionId::parse) {

@@ -86,6 +86,7 @@ impl Store {
     }
 
     pub(in crate::store) fn lock_briefly(&self, id: &SessionId) -> Result<Lock, StoreError> {
+        self.refuse_links(id)?;
         let dir = self.inner.layout.session(id);
         let path = dir.join(layout::LOCK);
         match lock::ask_briefly(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {

@@ -12,6 +12,7 @@ use crate::sandbox::proxy::{self, KnownHosts, Proxy, Target};
 use crate::sandbox::runner::environment;
 use crate::sandbox::runner::launch::{self, Order};
 use crate::sandbox::runner::processes::kill_session;
+use crate::sandbox::working_folder::WorkingFolder;
 use crate::sandbox::{Ended, GRACE, Invocation, Network, RunReport};
 use crate::tools::host::Host;
 use crate::tools::input;
@@ -89,7 +90,11 @@ pub(in crate::tools) async fn start(
 ) -> Result<Running, Halt> {
     let site = place.clone();
     let CommandRun { command, cwd, timeout, output_limit, told } = line;
-    let held = blocking(move || Confinement::new(site, sandbox, told)).await?;
+    let held = blocking(move || match site.fault() {
+        Some(fault) => Err(fault),
+        None => Ok(Confinement::new(site, sandbox, told)),
+    });
+    let held = held.await?.map_err(Halt::Says)?;
     if let Some(fault) = held.fault() {
         return Err(Halt::Says(fault));
     }
@@ -103,7 +108,9 @@ pub(in crate::tools) async fn start(
             proxy::environment(&place.known.direct()).into_iter().map(|(name, value)| (name.into(), value.into())),
         );
     }
-    let order = Order { cwd: cwd.clone(), variables, invocation };
+    // Of another directory than the session's nothing was noted.
+    let folder = place.folder.as_ref().filter(|_| cwd == place.cwd).and_then(WorkingFolder::number);
+    let order = Order { cwd: cwd.clone(), folder, variables, invocation };
     let not_started = |e: std::io::Error| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), cwd.display())
     };

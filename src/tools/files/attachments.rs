@@ -4,8 +4,9 @@
 //! request. What the bytes are decides over what the name says.
 
 use super::FileError;
-use super::{classify, paths, text};
+use super::{classify, paths, reach, text};
 use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST};
+use crate::sandbox::own_folders;
 use crate::tools::CallPlace;
 use crate::tools::files;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
     if classify::is_secret(&path, place) || crate::domain::paths::is_secret_file(Path::new(written)) {
         return Err(secret());
     }
-    if crate::domain::paths::is_device(&path) {
+    if reach::fault(&path, "attach", place).is_some() {
         return Err(format!("Can't attach {shown}: device or kernel file"));
     }
     let size = files::look(&path).map_err(|error| explain(error, &shown))?.len();
@@ -54,14 +55,15 @@ pub fn keep(name: &str, bytes: &[u8], session: &Path) -> Result<Attachment, Stri
     }
     let (kind, mime) = kind_of(name, bytes)?;
     let stored = format!("{}_{}", id(), sanitised(name));
-    let path = session.join(FOLDER).join(stored);
+    let path = own_folders::in_session(session, FOLDER)?.join(stored);
     files::create_private(&path, bytes).map_err(|error| format!("can't copy it: {error}"))?;
     Ok(Attachment { name: name.to_owned(), path, kind, mime: mime.to_owned(), bytes: size, text: None })
 }
 
 /// Removes a copy. Only a file directly in the session's folder of attachments is ever removed.
 pub fn remove(path: &Path, session: &Path) {
-    let Some(copy) = crate::domain::attachment::copy_in(session, path) else { return };
+    let is_sound = own_folders::fault(session).is_none();
+    let Some(copy) = crate::domain::attachment::copy_in(session, path).filter(|_| is_sound) else { return };
     if let Err(error) = std::fs::remove_file(&copy)
         && error.kind() != std::io::ErrorKind::NotFound
     {

@@ -145,6 +145,43 @@ pub fn is_fit(cwd: &Path) -> bool {
     paths::unfit(cwd, std::env::home_dir().as_deref()).is_none()
 }
 
+/// A directory that is no place to work in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoPlace {
+    /// Reason, for a sentence that begins with the directory.
+    pub why: &'static str,
+    /// True if it is none even where the user chooses it.
+    pub always: bool,
+}
+
+/// Looks if a directory is lisle's own, a secret, or one of the home directory that commands see only where the user says so.
+/// Whoever names it as working directory would open all of it. Blocks.
+#[must_use]
+pub fn no_place_to_work(cwd: &Path, own_dirs: &[PathBuf]) -> Option<NoPlace> {
+    let real = follow(cwd).unwrap_or_else(|_| cwd.to_owned());
+    let is_own = |dir: &PathBuf| {
+        let own = follow(dir).unwrap_or_else(|_| dir.clone());
+        real.starts_with(&own) && !is_worktree(&real, &own)
+    };
+    if own_dirs.iter().any(is_own) {
+        return Some(NoPlace { why: "is lisle's own", always: true });
+    }
+    if paths::is_secret(&real) {
+        return Some(NoPlace { why: "holds keys or sign-ins", always: true });
+    }
+    let (nowhere, allowances, home) = (Path::new("/dev/null"), Allowances::default(), home());
+    let view = SecrecyView {
+        cwd: nowhere,
+        session_dir: nowhere,
+        own_dirs: &[],
+        allowances: &allowances,
+        home: home.as_deref(),
+    };
+    let is_worktree = own_dirs.iter().any(|own| is_worktree(&real, &follow(own).unwrap_or_else(|_| own.clone())));
+    (view.is_apart(&real) && !is_worktree)
+        .then_some(NoPlace { why: "may hold settings, histories and sign-ins", always: false })
+}
+
 /// A tool that reads this resolved path.
 #[must_use]
 pub fn reading(path: PathBuf, place: &CallPlace) -> tool::Touch {
@@ -380,6 +417,32 @@ mod tests {
         // A folder of lisle's own is none that somebody works in.
         place.cwd = own.join("worktrees/w");
         assert_eq!(classify(&follow(&own.join("worktrees/w/x")).unwrap(), &place), tool::PathPlace::Protected);
+    }
+
+    #[test]
+    fn some_directories_are_no_place_to_work_in_whoever_names_them() {
+        let (_dir, root) = tree();
+        let own = [root.join("state")];
+        let home = home().unwrap();
+        std::fs::create_dir_all(root.join("state/worktrees/w/s/src")).unwrap();
+        symlink(root.join("state/sessions"), root.join("work/link")).unwrap();
+        for (cwd, always) in [
+            (root.join("state"), Some(true)),
+            (root.join("state/sessions/s1/data"), Some(true)),
+            (root.join("work/link/s1"), Some(true)),
+            (root.join("state/worktrees/w"), Some(true)),
+            (root.join("state/worktrees/w/s/src"), None),
+            (root.join("work"), None),
+            (home.join(".ssh"), Some(true)),
+            (home.join(".aws/x"), Some(true)),
+            (home.join(".config"), Some(false)),
+            (home.join(".local/share"), Some(false)),
+            (home.join(".claude"), Some(false)),
+            (home.clone(), None),
+            (home.join("src/x"), None),
+        ] {
+            assert_eq!(no_place_to_work(&cwd, &own).map(|no| no.always), always, "{}", cwd.display());
+        }
     }
 
     #[test]

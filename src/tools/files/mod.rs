@@ -23,6 +23,7 @@ pub mod directory_table;
 pub mod name_search;
 pub mod notebook;
 pub mod paths;
+pub mod reach;
 pub mod restore;
 pub mod text;
 pub mod walk;

@@ -1,5 +1,6 @@
 //! The walk that list, glob and grep share: ignore rules obeyed, links never followed, `.git` left out.
 
+use crate::domain::paths::is_device;
 use ignore::WalkBuilder;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,15 +9,23 @@ use tokio_util::sync::CancellationToken;
 /// Time limit of a walk, after which it returns what it has.
 pub const LONGEST: Duration = Duration::from_secs(30);
 
-/// A walk below `root`, sorted by name. Hidden files are in it, what `.gitignore` and `.ignore` name is not.
+/// A walk below `root`, sorted by name. Hidden files are in it, what `.gitignore` and `.ignore` name is not, nor what belongs
+/// to the kernel.
 #[must_use]
 pub fn below(root: &Path) -> WalkBuilder {
+    filtered(root, |_| true)
+}
+
+/// The same without the folders that are not to be entered.
+pub(super) fn filtered(root: &Path, enters: impl Fn(&Path) -> bool + Send + Sync + 'static) -> WalkBuilder {
     let mut walk = WalkBuilder::new(root);
-    walk.hidden(false)
-        .require_git(false)
-        .follow_links(false)
-        .sort_by_file_name(std::ffi::OsStr::cmp)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    walk.hidden(false).require_git(false).follow_links(false).sort_by_file_name(std::ffi::OsStr::cmp).filter_entry(
+        move |entry| {
+            let is_folder = || entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.depth() == 0
+                || entry.file_name() != ".git" && !is_device(entry.path()) && !(is_folder() && !enters(entry.path()))
+        },
+    );
     walk
 }
 

@@ -8,6 +8,9 @@ use crate::tools::CallPlace;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+/// Name of the session's folder for what commands wrote.
+pub(super) const ASIDE: &str = "protected";
+
 /// Change that was settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::tools) struct SettledChange {
@@ -21,7 +24,7 @@ pub(in crate::tools) struct SettledChange {
 /// The folder for what commands wrote.
 pub(in crate::tools) fn folder(place: &CallPlace) -> PathBuf {
     // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
-    place.session_dir.join("protected")
+    place.session_dir.join(ASIDE)
 }
 
 /// Takes back a change that the command was not to make. Blocks.

@@ -1,11 +1,15 @@
 //! Changes of commands that are being taken back, noted on the disk until that is done: what a process that was ended
 //! meanwhile left undone is done by the next one, before any command runs.
 
+use super::decide;
 use super::process_notes::{self, Note};
 use super::put_back::{self, AsideFolders, ChangeFate};
+use crate::domain::paths::climbs;
 use crate::domain::sanitise::reveal_path;
-use crate::sandbox::protected_files::{ChangedBy, Earlier, GuardedChange, What};
+use crate::sandbox::own_folders;
+use crate::sandbox::protected_files::{ChangedBy, Earlier, Guard, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
+use crate::sandbox::working_folder::{FolderNumber, WorkingFolder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -56,8 +60,8 @@ pub fn finish_in(folder: PathBuf) -> Vec<String> {
     *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
     let mut out = Vec::new();
     for note in notes.into_iter().filter(|note| !note.lives) {
-        for (change, to, cwd) in read(&note.text).unwrap_or_default() {
-            out.extend(finished(&change, &to, &cwd));
+        if let Some((place, changes)) = read(&note.text) {
+            out.extend(changes.iter().filter_map(|change| finished(change, &place)));
         }
         note.remove();
     }
@@ -67,7 +71,13 @@ pub fn finish_in(folder: PathBuf) -> Vec<String> {
     out
 }
 
-fn finished(change: &GuardedChange, to: &Path, cwd: &Path) -> Option<String> {
+fn finished(change: &GuardedChange, place: &NotedPlace) -> Option<String> {
+    let path = crate::tools::input::one_line(&reveal_path(&change.path), 300);
+    if !place.covers(&change.path) {
+        return Some(format!(
+            "{path} not restored: it does not lie in the working directory, or that is another folder now"
+        ));
+    }
     let now = change.path.symlink_metadata();
     let is_there = now.is_ok();
     // What was restored before the process ended is in order.
@@ -86,9 +96,8 @@ fn finished(change: &GuardedChange, to: &Path, cwd: &Path) -> Option<String> {
         }
         _ => change.clone(),
     };
-    let fate = put_back::put_back(&change, AsideFolders { session: to, cwd });
-    put_back::tidy(&change.path, cwd);
-    let path = crate::tools::input::one_line(&reveal_path(&change.path), 300);
+    let fate = put_back::put_back(&change, AsideFolders { session: &place.folder, cwd: &place.cwd });
+    put_back::tidy(&change.path, &place.cwd);
     Some(match fate {
         ChangeFate::Aside(copy) => format!("{path}: the command's version is in {}", reveal_path(&copy)),
         ChangeFate::Restored => format!("{path}: restored"),
@@ -105,8 +114,8 @@ fn is_as_before(path: &Path, earlier: &Earlier) -> bool {
     crate::sandbox::plain_file::bytes(path, most).is_some_and(|bytes| bytes == earlier.content)
 }
 
-/// The folder for copies, the working directory, then a change each: kind, path, and what was there. Lengths stand before
-/// texts: any byte may be in them.
+/// The folder for copies, the working directory and its number, then a change each: kind, path, and what was there. Lengths
+/// stand before texts: any byte may be in them.
 fn written(changes: &[GuardedChange], folder: &Path, cwd: &Path) -> Vec<u8> {
     let mut out = Vec::new();
     let mut text = |bytes: &[u8]| {
@@ -115,6 +124,7 @@ fn written(changes: &[GuardedChange], folder: &Path, cwd: &Path) -> Vec<u8> {
     };
     text(folder.as_os_str().as_bytes());
     text(cwd.as_os_str().as_bytes());
+    text(FolderNumber::written(WorkingFolder::of(cwd).number()).as_bytes());
     for change in changes.iter().filter(|change| change.by == ChangedBy::Command) {
         let (kind, earlier) = match &change.what {
             What::Made => ("made", None),
@@ -131,9 +141,28 @@ fn written(changes: &[GuardedChange], folder: &Path, cwd: &Path) -> Vec<u8> {
     out
 }
 
-type NotedChange = (GuardedChange, PathBuf, PathBuf);
+/// Place of noted changes.
+struct NotedPlace {
+    /// Folder for copies.
+    folder: PathBuf,
+    cwd: PathBuf,
+    number: Option<FolderNumber>,
+}
 
-fn read(mut bytes: &[u8]) -> Option<Vec<NotedChange>> {
+impl NotedPlace {
+    /// A note is believed for its own working directory alone, while that is the folder that it was: whoever could write one
+    /// would write anywhere else.
+    fn covers(&self, path: &Path) -> bool {
+        let is_same = self.number.is_some() && WorkingFolder::of(&self.cwd).number() == self.number;
+        let plain = !climbs(path) && !climbs(&self.folder);
+        let kept = self.folder.parent().is_some_and(|session| {
+            self.folder.file_name() == Some(decide::ASIDE.as_ref()) && own_folders::fault(session).is_none()
+        });
+        is_same && plain && kept && Guard::scope_of(&self.cwd).iter().any(|own| path.starts_with(own) && path != own)
+    }
+}
+
+fn read(mut bytes: &[u8]) -> Option<(NotedPlace, Vec<GuardedChange>)> {
     let mut text = || {
         let (length, rest) = bytes.split_first_chunk::<4>()?;
         let (text, rest) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
@@ -142,6 +171,8 @@ fn read(mut bytes: &[u8]) -> Option<Vec<NotedChange>> {
     };
     let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
     let (folder, cwd) = (path(text()?), path(text()?));
+    let number = FolderNumber::read(std::str::from_utf8(text()?).ok()?).ok()?;
+    let noted = NotedPlace { folder, cwd, number };
     let mut out = Vec::new();
     // One that was being written when the process ended breaks off.
     while let (Some(kind), Some(at), Some(mode), Some(content)) = (text(), text(), text(), text()) {
@@ -153,9 +184,9 @@ fn read(mut bytes: &[u8]) -> Option<Vec<NotedChange>> {
             b"gone" => What::Gone(earlier),
             _ => What::Unseen(Unseen::Barred),
         };
-        out.push((GuardedChange { path: path(at), what, by: ChangedBy::Command }, folder.clone(), cwd.clone()));
+        out.push(GuardedChange { path: path(at), what, by: ChangedBy::Command });
     }
-    Some(out)
+    Some((noted, out))
 }
 
 #[cfg(test)]
@@ -166,7 +197,7 @@ mod tests {
     fn what_a_process_left_undone_is_done() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let (cwd, kept) = (root.join("p"), root.join("kept"));
+        let (cwd, kept) = (root.join("p"), root.join("sessions/s1/protected"));
         std::fs::create_dir_all(cwd.join("new")).unwrap();
         let at = |name: &str| cwd.join(name);
         let earlier = || Some(Earlier { content: b"mine".to_vec(), mode: 0o100_644 });
@@ -183,12 +214,31 @@ mod tests {
             std::fs::write(at(name), text).unwrap();
         }
         let text = written(&changes, &kept, &cwd);
-        let told: Vec<String> =
-            read(&text).unwrap().iter().filter_map(|(change, to, cwd)| finished(change, to, cwd)).collect();
+        let told = |text: &[u8]| -> Vec<String> {
+            let (place, changes) = read(text).unwrap();
+            changes.iter().filter_map(|change| finished(change, &place)).collect()
+        };
+        // Nothing of it where the working directory is another folder by now.
+        std::fs::rename(&cwd, root.join("moved")).unwrap();
+        for is_link in [true, false] {
+            match is_link {
+                true => std::os::unix::fs::symlink(&root, &cwd).unwrap(),
+                false => std::fs::create_dir(&cwd).unwrap(),
+            }
+            assert!(told(&text).iter().all(|line| line.contains("not restored")), "{is_link}");
+            let _ = std::fs::remove_file(&cwd).or_else(|_| std::fs::remove_dir(&cwd));
+        }
+        std::fs::rename(root.join("moved"), &cwd).unwrap();
+        // Nor what a note says of other places.
+        let elsewhere =
+            GuardedChange { path: root.join(".profile"), what: What::Gone(earlier()), by: ChangedBy::Command };
+        assert_eq!(told(&written(&[elsewhere], &kept, &cwd)).len(), 1);
+        assert!(!root.join(".profile").exists());
+        let told = told(&text);
         assert_eq!(told.len(), 4, "{told:?}");
         let content = |name: &str| std::fs::read_to_string(at(name)).unwrap();
         assert!(!at("new").exists() && kept.join("1-new/x").exists());
         assert_eq!(["changed", "moved", "done", "gone", "gits"].map(content), ["mine", "mine", "mine", "mine", "x"]);
-        assert_eq!(read(text.get(..text.len() - 1).unwrap()).unwrap().len(), 4, "the last one breaks off");
+        assert_eq!(read(text.get(..text.len() - 1).unwrap()).unwrap().1.len(), 4, "the last one breaks off");
     }
 }

@@ -241,6 +241,10 @@ impl GuardedLook {
     }
 
     fn changes(&self, skip: &HashSet<PathBuf>) -> Vec<GuardedChange> {
+        if !self.place.is_same_folder() {
+            // What lies there now is none of this command's.
+            return Vec::new();
+        }
         let home = std::env::home_dir();
         self.guard.after(&site(&self.place, &self.told, home.as_deref()), skip)
     }
@@ -337,6 +341,7 @@ mod tests {
         allowances.granted.writable = writable.to_vec();
         CallPlace {
             cwd: cwd.to_owned(),
+            folder: None,
             session_dir: session_dir.to_owned(),
             own_dirs: Vec::new(),
             runner: "/nowhere".into(),

@@ -1,5 +1,6 @@
 //! Data that is no text: it goes to the session's `downloads/`, and the model gets its path, kind and size.
 
+use crate::sandbox::own_folders;
 use crate::tools::files::{paths, text};
 use crate::tools::{CallPlace, files};
 use std::path::PathBuf;
@@ -68,7 +69,7 @@ pub(in crate::tools) fn create_named(
     ending: &str,
     bytes: &[u8],
 ) -> Result<PathBuf, String> {
-    let folder = paths::follow(&place.session_dir)?.join(folder);
+    let folder = paths::follow(&own_folders::in_session(&place.session_dir, folder)?)?;
     for number in 1..1_000 {
         let more = if number == 1 { String::new() } else { format!("-{number}") };
         let path = folder.join(format!("{stem}{more}.{ending}"));
