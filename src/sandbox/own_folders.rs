@@ -58,15 +58,16 @@ pub fn in_session(session: &Path, name: &str) -> Result<PathBuf, String> {
 pub fn fault(session: &Path) -> Option<String> {
     let (base, below) = parts(session);
     let users = [Some(rustix::process::geteuid().as_raw()), base.metadata().ok().map(|meta| meta.uid())];
-    let fault = |path: &Path, holds_others: bool| {
+    let fault = |path: &Path, is_above: bool| {
         let meta = path.symlink_metadata().ok()?;
         // Who may write a folder may put a link in the place of what lies in it. Some file systems know no rights.
-        if holds_others && meta.is_dir() && meta.mode() & 0o1002 == 0o002 {
+        if is_above && meta.is_dir() && meta.mode() & 0o1002 == 0o002 {
             let _ = std::fs::set_permissions(path, Permissions::from_mode(meta.mode() & 0o7775));
         }
         if meta.is_symlink() {
             Some(format!("{} is a link, and lisle follows none to its own files", path.display()))
-        } else if !users.contains(&Some(meta.uid())) {
+        } else if is_above && !users.contains(&Some(meta.uid())) {
+            // What lies at the top of the folder itself a command of root's may have given away.
             Some(format!("{} belongs to another user", path.display()))
         } else {
             None

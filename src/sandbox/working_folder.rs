@@ -89,13 +89,17 @@ impl FolderNumber {
         number.map(|number| format!("{}:{}", number.device, number.inode)).unwrap_or_default()
     }
 
-    /// Reads such words. `Err` for others.
-    pub fn read(text: &str) -> Result<Option<Self>, ()> {
+    /// Reads such words.
+    ///
+    /// # Errors
+    /// For other words.
+    pub fn read(text: &str) -> Result<Option<Self>, String> {
+        let other = || format!("{text} is no folder's number");
         if text.is_empty() {
             return Ok(None);
         }
-        let (device, inode) = text.split_once(':').ok_or(())?;
-        let number = |text: &str| text.parse::<u64>().map_err(drop);
+        let (device, inode) = text.split_once(':').ok_or_else(other)?;
+        let number = |text: &str| text.parse::<u64>().map_err(|_| other());
         Ok(Some(Self { device: number(device)?, inode: number(inode)? }))
     }
 }

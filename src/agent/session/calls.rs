@@ -1,6 +1,6 @@
 //! State that the session's calls share: their tasks, the files they read, and what they reach of the network.
 
-use super::folder::ChosenFolder;
+use super::chosen_folder::ChosenFolder;
 use crate::agent::run_tasks::RunTasks;
 use crate::agent::undo::UndoRecorder;
 use crate::sandbox::proxy::KnownHosts;

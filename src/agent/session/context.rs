@@ -53,7 +53,10 @@ impl SessionActor {
     async fn refresh_memory(&mut self) {
         let (memories, config) = (self.sources.memories(), self.shared.setup.settings.config.clone());
         let cwd = self.machine.meta().cwd.clone();
-        let Some(memory) = blocking(move || memories.read(config.as_deref(), &cwd)).await else { return };
+        let folder = self.calls.folder().at(&cwd);
+        // Of another folder that took its place nothing is told to a model.
+        let read = move || folder.is_at(&cwd).then(|| memories.read(config.as_deref(), &cwd));
+        let Some(Some(memory)) = blocking(read).await else { return };
         for problem in self.sources.new_memory_problems(&memory.problems) {
             self.out.send(SessionEvent::Notice(problem.notice()));
         }

@@ -15,6 +15,7 @@ mod attach;
 mod attachments;
 mod background_jobs;
 mod calls;
+mod chosen_folder;
 mod clients;
 mod commands;
 mod connection;

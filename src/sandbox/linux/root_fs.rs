@@ -420,18 +420,16 @@ struct RootPlan {
     held: HashMap<PathBuf, OwnedFd>,
 }
 
-/// What of it is shown where.
+/// Places of the profile's lists, but for those that only take away.
 ///
 /// # Errors
-/// A sentence when the working directory is another folder, or a link stands in the place of a folder of lisle's own.
-fn plan(bounds: &Bounds, role: RootRole) -> Result<RootPlan, String> {
-    let mut paths = Paths::new(bounds);
+/// As [`plan`].
+fn listed(
+    bounds: &Bounds,
+    paths: &mut Paths,
+    mut hold: impl FnMut(RealPlace) -> PathBuf,
+) -> Result<Vec<RootPlace>, String> {
     let mut all: Vec<RootPlace> = Vec::new();
-    let mut held = HashMap::new();
-    let mut hold = |place: RealPlace| {
-        held.extend(place.held.map(|fd| (place.path.clone(), fd)));
-        place.path
-    };
     for (list, kind) in [
         (&bounds.readable[..], PlaceKind::Readable),
         (&bounds.sockets[..], PlaceKind::Readable),
@@ -460,6 +458,20 @@ fn plan(bounds: &Bounds, role: RootRole) -> Result<RootPlan, String> {
             all.push(RootPlace { at, from: hold(from), kind: PlaceKind::Replaced });
         }
     }
+    Ok(all)
+}
+
+/// What of it is shown where.
+///
+/// # Errors
+/// A sentence when the working directory is another folder, or a link stands in the place of a folder of lisle's own.
+fn plan(bounds: &Bounds, role: RootRole) -> Result<RootPlan, String> {
+    let mut paths = Paths::new(bounds);
+    let mut held = HashMap::new();
+    let mut all = listed(bounds, &mut paths, |place| {
+        held.extend(place.held.map(|fd| (place.path.clone(), fd)));
+        place.path
+    })?;
     // A link that leads there is as good as the place, for what only takes away, and is not to be replaced either.
     all.extend(with_links(&bounds.protected).into_iter().map(|path| RootPlace {
         at: path.clone(),

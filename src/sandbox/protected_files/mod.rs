@@ -143,6 +143,32 @@ impl Guard {
         &self.scope
     }
 
+    /// Protected files that were there.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.before.keys().map(PathBuf::as_path)
+    }
+
+    /// Files here that are new since a command in `scope` began, before which `files` were there. What git has is none of
+    /// them. Blocks.
+    #[must_use]
+    pub fn made_by(&self, began: SystemTime, scope: &[PathBuf], files: &HashSet<PathBuf>) -> Vec<GuardedChange> {
+        let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let is_new = |path: &Path, state: &FileState| {
+            scope.iter().any(|folder| path.starts_with(folder))
+                && !files.contains(path)
+                && look::changed(&state.seen) + LAG >= began
+                && !repository::is_plain(path, self.reach())
+        };
+        let new = self.before.iter().filter(|(path, state)| is_new(path, state)).map(|(path, _)| path.clone());
+        let new: Vec<PathBuf> = new.take(MOST_CHANGES).collect();
+        let is_tracked = |path: &PathBuf| {
+            let of = path.parent().and_then(Repository::of);
+            of.is_some_and(|of| of.tracked(std::slice::from_ref(path)).contains(path))
+        };
+        let made = |path| GuardedChange { path, what: What::Made, by: ChangedBy::Command };
+        new.into_iter().filter(|path| !is_tracked(path)).map(made).collect()
+    }
+
     /// Takes nothing for a state to go back to that was made since then: commands of another process of lisle ran.
     pub fn doubt(&mut self, since: SystemTime) {
         let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -87,6 +87,26 @@ fn what_stood_below_a_folder_that_became_a_link_is_gone() {
 }
 
 #[test]
+fn what_a_command_made_that_nobody_compared_is_known_by_what_was_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    std::fs::create_dir_all(cwd.join(".vscode")).unwrap();
+    for file in [".envrc", ".vscode/old.json", ".vscode/new.json", "plain"] {
+        std::fs::write(cwd.join(file), "x").unwrap();
+    }
+    let allowances = Allowances::default();
+    let guard = Guard::before(&site(&cwd, &session_dir, &allowances), None);
+    let files = HashSet::from([cwd.join(".vscode/old.json")]);
+    let scope = [cwd.clone()];
+    let made: Vec<PathBuf> = guard.made_by(UNIX_EPOCH, &scope, &files).into_iter().map(|change| change.path).collect();
+    assert_eq!(made, [".envrc", ".vscode/new.json"].map(|name| cwd.join(name)));
+    let later = SystemTime::now() + std::time::Duration::from_secs(60);
+    assert_eq!(guard.made_by(later, &scope, &files), []);
+    assert_eq!(guard.made_by(UNIX_EPOCH, &[cwd.join("elsewhere")], &files), []);
+}
+
+#[test]
 fn many_files_hide_no_other_one() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

@@ -23,7 +23,7 @@ pub(super) fn filtered(root: &Path, enters: impl Fn(&Path) -> bool + Send + Sync
         move |entry| {
             let is_folder = || entry.file_type().is_some_and(|kind| kind.is_dir());
             entry.depth() == 0
-                || entry.file_name() != ".git" && !is_device(entry.path()) && !(is_folder() && !enters(entry.path()))
+                || entry.file_name() != ".git" && !is_device(entry.path()) && (!is_folder() || enters(entry.path()))
         },
     );
     walk

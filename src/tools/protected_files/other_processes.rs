@@ -1,13 +1,20 @@
 //! Commands of other processes of lisle that run in the same folders. What one of them made is no state to go back to for a
 //! command of this process: nobody here knows what was there before it.
+//!
+//! A note names the protected files that were there before its command, so that whoever finds its process dead knows which of
+//! them the command made: at its end nobody compared them.
 
 use super::process_notes::{self, Note};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Notes of dead processes about folders in which nobody works are kept so long.
+const FORGOTTEN: Duration = Duration::from_hours(30 * 24);
 
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -50,23 +57,65 @@ pub(in crate::tools) fn note(began: SystemTime, scope: &[PathBuf]) -> Vec<Note> 
     folders().into_iter().filter_map(note).collect()
 }
 
-/// Time since which a command of another process may have changed what lies in these folders. Blocks.
-pub(in crate::tools) fn since(scope: &[PathBuf]) -> Option<SystemTime> {
-    let mut first = None;
-    for other in folders().iter().flat_map(|folder| process_notes::others(folder)) {
-        if !other.lives {
-            other.remove();
-            continue;
-        }
-        let Some((began, theirs)) = read(&other.text) else { continue };
-        let meets = |one: &Path| scope.iter().any(|own| own.starts_with(one) || one.starts_with(own));
-        if theirs.iter().any(|one| meets(one)) {
-            first = Some(first.map_or(began, |first: SystemTime| first.min(began)));
+/// Adds the protected files that were there before a command to its notes. Blocks.
+pub(in crate::tools) fn note_files<'a>(notes: &mut [Note], files: impl Iterator<Item = &'a Path>) {
+    let text = written_files(files);
+    for note in notes {
+        if let Err(error) = note.add(&text) {
+            tracing::warn!(%error, "the protected files before a command are not noted");
         }
     }
-    first
 }
 
+/// Command as its note has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::tools) struct NotedCommand {
+    pub began: SystemTime,
+    /// Folders that it may change.
+    pub scope: Vec<PathBuf>,
+    /// Protected files that were there before it; `None` where they were not noted to the end.
+    pub files: Option<HashSet<PathBuf>>,
+}
+
+impl NotedCommand {
+    fn meets(&self, scope: &[PathBuf]) -> bool {
+        let meets = |one: &PathBuf| scope.iter().any(|own| own.starts_with(one) || one.starts_with(own));
+        self.scope.iter().any(meets)
+    }
+}
+
+/// Time since which a command of another process may have changed what lies in these folders. Blocks.
+pub(in crate::tools) fn since(scope: &[PathBuf]) -> Option<SystemTime> {
+    let notes = folders().into_iter().flat_map(|folder| process_notes::others(&folder));
+    let live = notes.filter(|other| other.lives).filter_map(|other| read(&other.text));
+    live.filter(|one| one.meets(scope)).map(|one| one.began).min()
+}
+
+/// Commands that may have changed what lies in these folders, and whose processes ended before anybody compared that with what
+/// was there before. They are the caller's from then on. Blocks.
+pub(in crate::tools) fn take_left(scope: &[PathBuf]) -> Vec<NotedCommand> {
+    let mut folders = folders().into_iter();
+    let own = folders.next();
+    // The shared folder may be one that commands write, without namespaces: what a note there says moves nothing.
+    let shared = folders.flat_map(|folder| process_notes::others(&folder));
+    shared.filter(|other| !other.lives).for_each(process_notes::OtherNote::remove);
+    let mut out: Vec<NotedCommand> = Vec::new();
+    let notes = own.into_iter().flat_map(|folder| process_notes::others(&folder));
+    for other in notes.filter(|other| !other.lives) {
+        match read(&other.text) {
+            Some(command) if command.meets(scope) => {
+                out.push(command);
+                other.remove();
+            }
+            // For whoever works in its folder next, for a while.
+            Some(_) if !other.is_older_than(FORGOTTEN) => {}
+            _ => other.remove(),
+        }
+    }
+    out
+}
+
+/// Time of the start, then folders, then, behind an empty path, the files, with an empty path at their end.
 fn written(began: SystemTime, scope: &[PathBuf]) -> Vec<u8> {
     let nanos = began.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let mut out = nanos.to_string().into_bytes();
@@ -77,11 +126,29 @@ fn written(began: SystemTime, scope: &[PathBuf]) -> Vec<u8> {
     out
 }
 
-fn read(text: &[u8]) -> Option<(SystemTime, Vec<PathBuf>)> {
+fn written_files<'a>(files: impl Iterator<Item = &'a Path>) -> Vec<u8> {
+    let mut out = vec![0];
+    for file in files {
+        out.push(0);
+        out.extend(file.as_os_str().as_bytes());
+    }
+    out.extend([0, 0]);
+    out
+}
+
+fn read(text: &[u8]) -> Option<NotedCommand> {
     let mut parts = text.split(|byte| *byte == 0);
     let nanos: u64 = std::str::from_utf8(parts.next()?).ok()?.parse().ok()?;
     let began = UNIX_EPOCH + Duration::from_nanos(nanos);
-    Some((began, parts.map(|part| PathBuf::from(OsStr::from_bytes(part))).collect()))
+    let path = |part: &[u8]| PathBuf::from(OsStr::from_bytes(part));
+    let scope = parts.by_ref().take_while(|part| !part.is_empty()).map(path).collect();
+    let mut is_whole = false;
+    let files = parts.by_ref().take_while(|part| {
+        is_whole |= part.is_empty();
+        !part.is_empty()
+    });
+    let files = files.map(path).collect();
+    Some(NotedCommand { began, scope, files: is_whole.then_some(files) })
 }
 
 #[cfg(test)]
@@ -92,7 +159,15 @@ mod tests {
     fn a_note_says_since_when_a_command_runs_and_where() {
         let began = UNIX_EPOCH + Duration::from_nanos(1_234_567_890_123);
         let scope = vec![PathBuf::from("/a b"), PathBuf::from(OsStr::from_bytes(b"/\xff"))];
-        assert_eq!(read(&written(began, &scope)), Some((began, scope)));
+        let noted = |files| NotedCommand { began, scope: scope.clone(), files };
+        let text = written(began, &scope);
+        assert_eq!(read(&text), Some(noted(None)));
+        for files in [vec![], vec![Path::new("/a b/.envrc"), Path::new("/a b/.vscode/x")]] {
+            let text = [&text[..], &written_files(files.iter().copied())].concat();
+            let files = files.into_iter().map(Path::to_owned).collect();
+            assert_eq!(read(&text), Some(noted(Some(files))));
+            assert_eq!(read(&text[..text.len() - 2]).unwrap().files, None, "it breaks off");
+        }
         assert_eq!(read(b"x"), None);
     }
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Name of this process, which no other one has.
 static OWN: LazyLock<u64> = LazyLock::new(|| fastrand::u64(..));
@@ -19,7 +20,7 @@ const LONGEST: u64 = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub(in crate::tools) struct Note {
     path: PathBuf,
-    _locked: File,
+    locked: File,
 }
 
 impl Note {
@@ -40,7 +41,15 @@ impl Note {
         file.write_all(text)?;
         let path = folder.join(name);
         std::fs::rename(&hidden, &path)?;
-        Ok(Self { path, _locked: file })
+        Ok(Self { path, locked: file })
+    }
+
+    /// Adds to its end. Blocks.
+    ///
+    /// # Errors
+    /// When it cannot be written; a part of it may be there.
+    pub fn add(&mut self, more: &[u8]) -> std::io::Result<()> {
+        self.locked.write_all(more)
     }
 }
 
@@ -62,6 +71,12 @@ pub(in crate::tools) struct OtherNote {
 }
 
 impl OtherNote {
+    /// True if nobody wrote it for so long.
+    pub fn is_older_than(&self, age: Duration) -> bool {
+        let written = self.path.symlink_metadata().and_then(|meta| meta.modified());
+        written.ok().and_then(|at| at.elapsed().ok()).is_some_and(|since| since > age)
+    }
+
     /// Removes it: it was taken care of.
     pub fn remove(self) {
         let _ = std::fs::remove_file(&self.path);

@@ -99,8 +99,10 @@ impl GuardedCommand {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
         // Noted before anything is looked at: of two that begin at once each knows of the other.
-        let notes = other_processes::note(SystemTime::now(), &Guard::scope_of(&place.cwd));
+        let mut notes = other_processes::note(SystemTime::now(), &Guard::scope_of(&place.cwd));
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
+        let settled = settle_left(place, &mut guard);
+        other_processes::note_files(&mut notes, guard.files());
         if let Some(since) = other_processes::since(guard.scope()) {
             guard.doubt(since);
         }
@@ -121,7 +123,7 @@ impl GuardedCommand {
             suspects: HashSet::new(),
             left: HashSet::new(),
             taken: HashSet::new(),
-            settled: Vec::new(),
+            settled,
             breaches: Arc::clone(&breaches),
             _notes: notes,
         });
@@ -189,6 +191,24 @@ impl GuardedCommand {
         }
         decide::grouped(out)
     }
+}
+
+/// Moves aside what commands made whose lisle was ended meanwhile: they are told with the next command. Blocks.
+fn settle_left(place: &CallPlace, guard: &mut Guard) -> Vec<SettledChange> {
+    let mut out = Vec::new();
+    for left in other_processes::take_left(guard.scope()) {
+        let Some(files) = &left.files else { continue };
+        let changes = guard.made_by(left.began, &left.scope, files);
+        let _unfinished = Unfinished::begin(&changes, &decide::folder(place), &place.cwd);
+        for change in changes {
+            let path = change.path.clone();
+            let mut settled = decide::settled(place, guard, change);
+            settled.line.push_str(" (made by a command of a lisle that was ended)");
+            guard.accept(&path);
+            out.push(settled);
+        }
+    }
+    out
 }
 
 /// True if commands run that may change what lies in this folder, or in its repository: their protected files are what
