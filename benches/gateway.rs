@@ -1,7 +1,13 @@
 //! The bounds of the gateway, measured on the real binary over real sockets against the same work without one: `cargo bench
 //! --bench gateway`, or with the names of some parts behind `--`. Prints what was measured beside the bound; judging it is left
 //! to the reader, because a machine that is busy with other work measures that work.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a program that measures and prints")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a program that measures and prints"
+)]
 #![allow(dead_code, reason = "what the tests of the gateway share has more than is measured")]
 
 #[path = "../tests/gateway/place.rs"]

@@ -40,6 +40,7 @@ mod search;
 mod session;
 mod session_files;
 mod session_ops;
+mod session_worktrees;
 mod shared_state;
 pub mod side_requests;
 mod spawned;

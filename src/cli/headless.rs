@@ -9,23 +9,21 @@ use super::output::{complain, sentences};
 use super::run_input::RunInput;
 use super::run_line::RunLine;
 use super::run_output::RunPrinter;
-use super::run_start::{Here, session_of, typed};
+use super::run_start::{self, Here, session_of, typed};
 use super::{fabric, run_result};
 use crate::agent::Link;
 use crate::domain::attachment::Attachment;
-use crate::domain::ids::{CallId, RequestId};
+use crate::domain::ids::CallId;
 use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
-use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::reveal_line;
-use crate::domain::session::Activity;
 use crate::domain::unsaved::{KEPT_IN_MEMORY, Refuge, SAVED_AGAIN, Unsaved};
 use crate::domain::usage::Usage;
 use crate::domain::{MessageId, SessionId, SessionMeta};
 use crate::protocol::{
-    Command, EngineCommand, EngineEvent, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped, TurnEnd,
+    Command, EngineCommand, EngineEvent, Event, NewSession, SessionCommand, SessionEvent, Stamped, TurnEnd,
 };
-use crate::runtime::gateway::{self, EngineChoice};
+use crate::runtime::gateway::EngineChoice;
 use crate::runtime::setup::{Bootstrap, StartRequest, Which};
 use crate::tools::protected_files::interrupted;
 use std::path::Path;
@@ -43,8 +41,6 @@ const SILENCE: Duration = Duration::from_secs(3600);
 /// Number of attempts to claim a session, with pauses: a reader holds it only for a moment.
 const CLAIMS: u32 = 4;
 const BETWEEN_CLAIMS: Duration = Duration::from_millis(100);
-/// Rows of a spawned session that are read when it appears.
-const SPAWNED_ROWS: usize = 50;
 /// Interval at which it is asked whether changes are still being taken back.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
@@ -74,34 +70,10 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
         Ok(session) => session,
         Err(exit) => return exit,
     };
-    // What holds for this run alone is unknown to an engine that others use.
-    let engine = if run.limits.are_engines() { EngineChoice::Own } else { engine };
-    let opened = match gateway::open(&engine, &bootstrap, "run", !run.limits.wait).await {
-        Ok(opened) => opened,
-        Err(error) => {
-            complain(&format!("lisle: {error:#}"));
-            return Exit::Failed;
-        }
+    let (mut link, line, here) = match run_start::engine(&bootstrap, engine, &run.limits, session.as_ref()).await {
+        Ok(begun) => begun,
+        Err(exit) => return exit,
     };
-    if let Some(news) = &opened.news {
-        complain(&format!("lisle: {}", sentences(&news.text, &news.hint)));
-    }
-    let mut link = opened.link;
-    let line = RunLine::new(opened.gateway.map(|gateway| gateway.line.state));
-    if run.limits.wait && !line.is_gateway() {
-        complain(
-            "lisle: --wait needs a gateway: people at its clients answer. Start one with \"lisle serve --background\".",
-        );
-        return Exit::Usage;
-    }
-    let usable = if line.is_gateway() { Ok(()) } else { bootstrap.usable_connection() };
-    if session.is_none()
-        && let Err(why) = &usable
-    {
-        complain(&format!("lisle: {why}"));
-        return Exit::NoCredentials;
-    }
-    let here = Here { names: bootstrap.connection_names(), usable };
     let mut face = Face::new(RunPrinter::new(&run.output), session, wanted, (prompt, input), (here, line));
     face.start(&link).await;
     let mut end = face.turn(&mut link, deadline).await;
@@ -150,7 +122,7 @@ fn exit_of(face: &Face, end: Ended, saved: bool) -> (Exit, Option<String>) {
     }
     let exit = match exit {
         Exit::Done | Exit::Refused if taken_over => Exit::Held,
-        Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() || face.kept_in_memory => Exit::Unsaved,
+        Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() || face.line.kept_in_memory => Exit::Unsaved,
         exit => exit,
     };
     (exit, why)
@@ -213,6 +185,15 @@ enum RunStage {
     Over,
 }
 
+/// Calls that were refused or kept from something.
+#[derive(Debug, Default)]
+pub(super) struct Refusals {
+    /// Number of refused calls.
+    pub(super) count: u32,
+    /// Calls of which it was told: a row may come more than once.
+    told: Vec<CallId>,
+}
+
 /// State of `run`, from the events.
 pub(super) struct Face {
     pub(super) printer: RunPrinter,
@@ -226,22 +207,13 @@ pub(super) struct Face {
     /// The last text of the model and its row.
     pub(super) answer: Option<(MessageId, String)>,
     pub(super) plan: Option<String>,
-    /// Number of refused calls.
-    pub(super) refused: u32,
     /// Usage of the session before the run and now.
     pub(super) usage: (Usage, Usage),
-    /// Calls of which was told what was kept from them or refused: a row may come more than once.
-    told: Vec<CallId>,
+    pub(super) refusals: Refusals,
     pub(super) trouble: Option<(String, String)>,
     /// Content that could not be saved, of spawned sessions too.
     unsaved: Vec<Unsaved>,
-    line: RunLine,
-    /// Number of the request that makes the session: others may be made meanwhile.
-    create: Option<u64>,
-    /// Requests that somebody is to answer.
-    asked: Vec<RequestId>,
-    /// A gateway keeps rows in memory that it could not save.
-    kept_in_memory: bool,
+    pub(super) line: RunLine,
 }
 
 impl Face {
@@ -264,15 +236,11 @@ impl Face {
             stage,
             answer: None,
             plan: None,
-            refused: 0,
             usage: (Usage::default(), Usage::default()),
-            told: Vec::new(),
+            refusals: Refusals::default(),
             trouble: None,
             unsaved: Vec::new(),
             line,
-            create: None,
-            asked: Vec::new(),
-            kept_in_memory: false,
         }
     }
 
@@ -289,7 +257,7 @@ impl Face {
                     mode: self.wanted.mode,
                     ..NewSession::default()
                 };
-                self.create = link.requests.send(Command::Engine(EngineCommand::Create(new))).await.ok();
+                self.line.create = link.requests.send(Command::Engine(EngineCommand::Create(new))).await.ok();
             }
         }
     }
@@ -301,7 +269,7 @@ impl Face {
         loop {
             let silence = heard + if self.stage == RunStage::Accepted { SILENCE } else { BEGINS };
             // People take their time.
-            let silence = if self.asked.is_empty() { Some(silence) } else { None };
+            let silence = if self.line.asked.is_empty() { Some(silence) } else { None };
             let until = deadline.into_iter().chain(silence).min();
             let stamped = tokio::select! {
                 next = link.events.event() => next,
@@ -342,7 +310,7 @@ impl Face {
     /// True if an event is of the run's session, or of none. A new session is the one that answers the request for it.
     fn is_ours(&mut self, stamped: &Stamped) -> bool {
         let Some(session) = stamped.event.session() else { return true };
-        if self.session.is_none() && self.create.is_some() && stamped.re == self.create {
+        if self.session.is_none() && self.line.create.is_some() && stamped.re == self.line.create {
             self.session = Some(session.clone());
         }
         self.session.as_ref() == Some(session)
@@ -365,38 +333,6 @@ impl Face {
             // A run follows its session: lists, searches and models are for a screen.
             Event::Engine(_) => None,
         }
-    }
-
-    /// A gateway sends what spawned sessions do only to those that opened them.
-    async fn follow_spawned(&mut self, link: &Link, event: &Event) {
-        let Event::Session { id, event: SessionEvent::Changed(meta) } = event else { return };
-        let parent = meta.parent.as_ref().map(|parent| &parent.session);
-        let is_of_family = parent.is_some_and(|parent| self.session.as_ref() == Some(parent) || self.line.has(parent));
-        if is_of_family && self.line.follow(id) {
-            let open = SessionCommand::Open { rows: SPAWNED_ROWS };
-            let _ = link.requests.send(Command::Session { id: id.clone(), command: open }).await;
-        }
-    }
-
-    /// The session was read anew, because its gateway was away: its turn may be over.
-    fn read_anew(&mut self, opened: &Opened) -> Option<Ended> {
-        self.asked = opened.requests.iter().map(|request| request.id.clone()).collect();
-        let is_over = opened.meta.activity == Activity::Idle;
-        is_over.then(|| Ended::Gone("the gateway ended, and with it the turn".to_owned()))
-    }
-
-    /// Somebody at another client is to answer.
-    fn asked(&mut self, request: &Request) {
-        self.asked.push(request.id.clone());
-        let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
-        let what = match &request.ask {
-            Ask::Approval(approval) => format!("approval of {}", reveal_line(&approval.subject)),
-            Ask::Plan(_) => "approval of a plan".to_owned(),
-            Ask::Question(_) => "an answer to a question".to_owned(),
-            Ask::Trust(_) => "trust in rules of this folder".to_owned(),
-            Ask::Key(_) => "a key".to_owned(),
-        };
-        complain(&format!("lisle: waiting for {what}. Answer with: lisle --session {session}"));
     }
 
     /// Follows the run's session.
@@ -428,14 +364,14 @@ impl Face {
             SessionEvent::Notice(notice) => return self.notice(&notice),
             SessionEvent::TurnEnded { end } if self.stage == RunStage::Accepted => return Some(Ended::Turn(end)),
             SessionEvent::Opened(opened) if self.stage == RunStage::Accepted => return self.read_anew(&opened),
-            SessionEvent::Asked(request) if self.stage == RunStage::Accepted => self.asked(&request),
+            SessionEvent::Asked(request) if self.stage == RunStage::Accepted => self.asks(&request),
             SessionEvent::Settled { request, by } => {
-                if self.asked.contains(&request)
+                if self.line.asked.contains(&request)
                     && let Some(by) = by
                 {
                     complain(&format!("lisle: answered by {}", reveal_line(&by)));
                 }
-                self.asked.retain(|asked| *asked != request);
+                self.line.asked.retain(|asked| *asked != request);
             }
             // Of another turn, or answers to what was not asked.
             SessionEvent::Opened(_) | SessionEvent::Accepted { .. } | SessionEvent::TurnEnded { .. } => {}
@@ -470,7 +406,7 @@ impl Face {
     /// Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
     fn notice(&mut self, notice: &Notice) -> Option<Ended> {
         if self.line.is_gateway() && (notice.hint == KEPT_IN_MEMORY || notice.text == SAVED_AGAIN) {
-            self.kept_in_memory = notice.hint == KEPT_IN_MEMORY;
+            self.line.kept_in_memory = notice.hint == KEPT_IN_MEMORY;
         }
         if notice.level < Level::Warning {
             return None;
@@ -570,21 +506,21 @@ impl Face {
             Body::Assistant(_) => self.answer = self.answer.take().filter(|(id, _)| *id != row.id),
             Body::Plan(plan) => self.plan = Some(plan.markdown),
             Body::Tool(call) => {
-                let first = !self.told.contains(&call.id);
+                let first = !self.refusals.told.contains(&call.id);
                 if first && !call.figures.withheld.is_empty() {
                     let [name, subject, kept] =
                         [&call.name, &call.subject, &call.figures.withheld.join("; ")].map(|text| reveal_line(text));
                     complain(&format!("lisle: blocked by the sandbox in {name} {subject}: {kept}"));
-                    self.told.push(call.id.clone());
+                    self.refusals.told.push(call.id.clone());
                 }
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
                     if first {
                         let [name, subject, why] =
                             [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
                         complain(&format!("lisle: refused: {name} {subject}: {why}"));
-                        self.told.push(call.id.clone());
+                        self.refusals.told.push(call.id.clone());
                     }
-                    self.refused += u32::from(first);
+                    self.refusals.count += u32::from(first);
                 }
             }
             // What ends a turn short of its goal, as a limit does, is no error of the provider's.

@@ -79,7 +79,7 @@ impl Face {
             json: self.input.schema.as_ref().and_then(|_| json_of(&text)),
             text,
             error,
-            refused: self.refused,
+            refused: self.refusals.count,
             usage: RunUsage {
                 input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
                 output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
@@ -133,7 +133,7 @@ impl Face {
                 let of_key = matches!(code.as_str(), "invalid_api_key" | "invalid_credentials");
                 (if of_key { Exit::NoCredentials } else { Exit::Failed }, Some(text).filter(|text| !text.is_empty()))
             }
-            Ended::Turn(TurnEnd::Done | TurnEnd::Plan) if self.refused > 0 => (Exit::Refused, None),
+            Ended::Turn(TurnEnd::Done | TurnEnd::Plan) if self.refusals.count > 0 => (Exit::Refused, None),
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) => (Exit::Done, None),
         }
     }

@@ -1,12 +1,16 @@
 //! Start of `lisle run`: what the user wrote, the session that it is for, and the connections that can answer.
 
+use super::args::LimitArgs;
 use super::exit::Exit;
 use super::headless::Ended;
-use super::output::complain;
+use super::output::{complain, sentences};
 use super::prompt;
 use super::run_input::RunInput;
+use super::run_line::RunLine;
+use crate::agent::Link;
 use crate::domain::message::UserText;
 use crate::domain::{ConnectionName, SessionId, SessionMeta};
+use crate::runtime::gateway::{self, EngineChoice};
 use crate::runtime::setup::{Bootstrap, Which};
 use tokio::time::Instant;
 
@@ -26,6 +30,40 @@ pub(super) fn session_of(bootstrap: &Bootstrap) -> Result<Option<SessionId>, Exi
         return Err(Exit::Usage);
     }
     Ok(session)
+}
+
+/// The engine of a run, the line to it, and what can answer there. `session`: the one to continue.
+///
+/// # Errors
+/// The exit, once the reason was told.
+pub(super) async fn engine(
+    bootstrap: &Bootstrap,
+    choice: EngineChoice,
+    limits: &LimitArgs,
+    session: Option<&SessionId>,
+) -> Result<(Link, RunLine, Here), Exit> {
+    // What holds for this run alone is unknown to an engine that others use.
+    let choice = if limits.are_engines() { EngineChoice::Own } else { choice };
+    let opened = gateway::open(&choice, bootstrap, "run", !limits.wait).await.map_err(|error| {
+        complain(&format!("lisle: {error:#}"));
+        Exit::Failed
+    })?;
+    if let Some(news) = &opened.news {
+        complain(&format!("lisle: {}", sentences(&news.text, &news.hint)));
+    }
+    let line = RunLine::new(opened.gateway.map(|gateway| gateway.line.state));
+    if limits.wait && !line.is_gateway() {
+        complain(
+            "lisle: --wait needs a gateway: people at its clients answer. Start one with \"lisle serve --background\".",
+        );
+        return Err(Exit::Usage);
+    }
+    let usable = if line.is_gateway() { Ok(()) } else { bootstrap.usable_connection() };
+    if let Some(why) = usable.as_ref().err().filter(|_| session.is_none()) {
+        complain(&format!("lisle: {why}"));
+        return Err(Exit::NoCredentials);
+    }
+    Ok((opened.link, line, Here { names: bootstrap.connection_names(), usable }))
 }
 
 /// The words of the message, and what is piped in.

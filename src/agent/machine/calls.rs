@@ -261,7 +261,7 @@ impl Machine {
         // What a person types is not held to the session's mode.
         let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
         let sandbox = permit::sandbox(self.config.policy, held_as, &facts);
-        let client = self.client.clone();
+        let client = self.config.client.clone();
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
@@ -298,7 +298,7 @@ impl Machine {
     /// Gives a call the result that it must not run.
     pub(super) fn refuse(&mut self, now: At, id: &CallId, mut decision: Decision, out: &mut Vec<Step>) {
         if decision.authority == Authority::Person {
-            decision.client.clone_from(&self.client);
+            decision.client.clone_from(&self.config.client);
         }
         let reason = decision.reason.clone();
         if let Some(one) = self.open_call(id) {

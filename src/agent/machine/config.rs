@@ -15,6 +15,8 @@ pub struct MachineConfig {
     pub policy: crate::permit::Policy,
     /// Nobody can be asked in the turn that runs, or in the next one.
     pub headless: bool,
+    /// Client of a gateway whose command is carried out.
+    pub client: Option<String>,
     /// Enter steers while a turn runs, instead of queuing.
     pub steer_by_default: bool,
     /// The loosest mode that this workspace may have.

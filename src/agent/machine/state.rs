@@ -35,8 +35,6 @@ pub struct Machine {
     pub(super) transcript: Transcript,
     pub(super) turn: Option<Turn>,
     pub(super) runs: Runs,
-    /// Client of a gateway whose command is carried out.
-    pub(super) client: Option<String>,
     pub(super) plan: PlanState,
     pub(super) trust: Trust,
     pub(super) asks: Asks,
@@ -73,7 +71,6 @@ impl Machine {
             config,
             turn: None,
             runs: Runs::default(),
-            client: None,
             plan: PlanState::default(),
             asks: Asks::default(),
             answering: Answering::default(),
@@ -158,7 +155,7 @@ impl Machine {
 
     /// What follows is the command of this client; `None`: of one in this process, or of nobody.
     pub fn set_client(&mut self, client: Option<String>) {
-        self.client = client;
+        self.config.client = client;
     }
 
     /// Nobody can be asked from here on, or somebody can. A turn that runs keeps to how it began.

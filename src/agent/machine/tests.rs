@@ -81,6 +81,7 @@ impl Bench {
                 read_only_profile: crate::permit::shell::ReadOnlyProfile::Enforced,
                 ..Default::default()
             },
+            client: None,
             headless: false,
             compact_at: 77.5,
             steer_by_default: false,

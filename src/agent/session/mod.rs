@@ -289,6 +289,7 @@ fn machine_config(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
         tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
         policy: setup.settings.policy,
+        client: None,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: shared.loosest().stricter(loosest_in(&meta.cwd)),
