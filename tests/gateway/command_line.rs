@@ -22,9 +22,10 @@ fn a_gateway_is_started_looked_at_and_ended() {
     assert!(out(&place.lisle(&["gateway", "status"])).contains(&format!("process {pid}")));
     let called = place.lisle(&["gateway", "call", "gateway.status"]);
     assert_eq!(serde_json::from_slice::<serde_json::Value>(&called.stdout).unwrap()["pid"], pid);
-    for (args, words) in
-        [(["call", "no.such", "--params", "{}"], "no method"), (["call", "gateway.stop", "--params", "{"], "not JSON")]
-    {
+    for (args, words) in [
+        (["call", "no.such", "--params", "{}"], "Unknown method"),
+        (["call", "gateway.stop", "--params", "{"], "not JSON"),
+    ] {
         let done = place.lisle(&[&["gateway"], &args[..]].concat());
         assert!(!done.status.success() && err(&done).contains(words), "{}", err(&done));
     }
