@@ -188,13 +188,19 @@ fn join() -> Vec<Row> {
     stores::fill(&workspace, stores::Plan { sessions: 10_000, damaged: 0, rows: 2, padded: true, seed: 1 });
     let _serving = place.serve();
     let first = place.app(&[]);
-    first.until("sessions");
+    first.until("Sessions");
     drop(first);
     let mut times: Vec<Duration> = (0..7)
         .map(|_| {
             let pty = place.app(&[]);
-            // The list is filled when its first row is drawn.
-            pty.until("1 of 10,000") - pty.started
+            // The head of the list counts those that are neither archived nor hidden.
+            let is_filled = |head: &str| {
+                head.split_whitespace()
+                    .nth(1)
+                    .and_then(|count| count.parse().ok())
+                    .is_some_and(|count: u32| count > 1_000)
+            };
+            pty.wait_for("the list is filled", |seen| seen.text().lines().next().is_some_and(is_filled)) - pty.started
         })
         .collect();
     vec![("joining with 10,000 sessions: list shown", format!("{:.0} ms", ms(median(&mut times))), "300 ms warm")]
@@ -359,6 +365,11 @@ fn reconnects() -> Vec<Row> {
             let Some(frame) = raw.frame() else { break };
             if frame["type"] == "res" && frame["id"] == n as u64 * 10 + 10 {
                 break;
+            }
+            // A reply of the engine has a number in the line of events, which it does not say.
+            if frame["type"] == "res" {
+                seen += 1;
+                continue;
             }
             let Some(at) = frame["seq"].as_u64() else { continue };
             assert_eq!(at, seen + 1, "no event is missed and none comes twice");
