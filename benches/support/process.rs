@@ -1,4 +1,4 @@
-//! What a process uses.
+//! Resources that a process uses.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,8 +13,8 @@ use crate::keymap;
 use crate::keymap::action::Context;
 use crate::keymap::key::chord_name;
 use crate::runtime::setup::Bootstrap;
-use crate::runtime::{self, editor};
-use crate::theme::resolve::{self, ThemeText, builtin_names, builtin_text};
+use crate::runtime::{self, editor, own_themes};
+use crate::theme::resolve::{self, builtin_names, builtin_text};
 use serde_json::json;
 
 pub(super) async fn config(bootstrap: &Bootstrap, command: ConfigCommand) -> Exit {
@@ -166,17 +166,7 @@ fn check_themes(bootstrap: &Bootstrap, args: &ThemeNames) -> Exit {
 
 fn theme_problems(bootstrap: &Bootstrap, names: &[String]) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut texts = Vec::new();
-    for name in user_files::names(&bootstrap.paths, UserFileKind::Theme) {
-        match user_files::find(&bootstrap.paths, UserFileKind::Theme, &name) {
-            Ok(Some(text)) => {
-                let file = UserFileKind::Theme.file(&bootstrap.paths, &name).display().to_string();
-                texts.push(ThemeText { name, file, text });
-            }
-            Ok(None) => {}
-            Err(problem) => problems.push(problem),
-        }
-    }
+    let texts = own_themes(&bootstrap.paths, &mut problems);
     for problem in names.iter().flat_map(|name| resolve::load(name, &texts).problems) {
         if !problems.contains(&problem) {
             problems.push(problem);

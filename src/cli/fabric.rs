@@ -1,4 +1,4 @@
-//! What `lisle run` lists, prints and deletes in the place of a run: Fabric's options of the same names, with one name a
+//! Lists, texts and deletions of `lisle run` in the place of a run: Fabric's options of the same names, with one name a
 //! line so that other programs can take them.
 
 use super::args::{Delete, ListingArgs};

@@ -103,7 +103,7 @@ struct ScanLine {
     path: PathBuf,
     sessions: usize,
     bytes: u64,
-    /// What cannot be read or is passed over.
+    /// Sources that cannot be read or are passed over.
     passed: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of the answer of `lisle run` beside stdout: a file, the clipboard.
+//! Places for the answer of `lisle run` beside stdout: a file, the clipboard.
 
 use super::args::OutputArgs;
 use super::exit::Exit;

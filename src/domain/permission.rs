@@ -335,7 +335,7 @@ impl Decision {
         Self { allowed: false, mode, authority, reason, sandbox: Sandbox::None, client: None }
     }
 
-    /// Who decided, in a few words.
+    /// Authority and client of the decision, in a few words.
     #[must_use]
     pub fn by(&self) -> String {
         let who = self.authority.in_words();

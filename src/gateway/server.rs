@@ -321,13 +321,15 @@ impl Gateway {
     }
 
     /// True if nobody was connected since then, and nothing runs or waits for the user.
-    async fn is_idle(&self, since: Instant) -> bool {
+    fn is_idle(&self, since: Instant) -> bool {
         let nobody = self.shared().all.values().all(|client| !client.line().connected);
         let unvisited = {
             let visits = self.visits();
             visits.now == 0 && visits.last.is_none_or(|last| last < since)
         };
-        let no_jobs = self.engines.lock().await.values().all(|engine| engine.running_jobs() == 0);
+        // Held while an engine is opened: somebody works then, and the look waits for nothing.
+        let no_jobs =
+            self.engines.try_lock().is_ok_and(|engines| engines.values().all(|engine| engine.running_jobs() == 0));
         nobody && unvisited && no_jobs && self.activity().is_empty()
     }
 
@@ -438,7 +440,7 @@ pub async fn serve(
                 owned.keep_secret();
                 gateway.forget_lost();
                 let looked = Instant::now();
-                if !gateway.is_idle(last_look).await {
+                if !gateway.is_idle(last_look) {
                     idle_since = looked;
                 }
                 last_look = looked;

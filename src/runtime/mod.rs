@@ -44,4 +44,4 @@ pub mod workspaces;
 pub use client::exit::{Exit, RunError};
 pub use inspector::inspect;
 pub use keymap_files::keymap;
-pub use start::{app, chosen_theme};
+pub use start::{app, chosen_theme, own_themes};

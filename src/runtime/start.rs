@@ -10,8 +10,8 @@ use super::setup::{Bootstrap, StartRequest, Which};
 use super::terminal::Mouse;
 use super::{linear, screen};
 use crate::agent::Link;
-use crate::config::settings;
 use crate::config::user_files::{self, UserFileKind};
+use crate::config::{Paths, settings};
 use crate::domain::problem::Problem;
 use crate::domain::{Level, Notice, SessionId};
 use crate::protocol::{Command, SessionCommand};
@@ -152,19 +152,25 @@ async fn catch_up(link: &Link, wanted: &StartRequest, session: &SessionId, promp
     }
 }
 
-/// The user's themes. In debug builds also those of the source folder, which go before the embedded ones in this way.
-fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
+/// The user's themes.
+pub fn own_themes(paths: &Paths, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
     let mut texts = Vec::new();
-    for name in user_files::names(&bootstrap.paths, UserFileKind::Theme) {
-        match user_files::find(&bootstrap.paths, UserFileKind::Theme, &name) {
+    for name in user_files::names(paths, UserFileKind::Theme) {
+        match user_files::find(paths, UserFileKind::Theme, &name) {
             Ok(Some(text)) => {
-                let file = UserFileKind::Theme.file(&bootstrap.paths, &name).display().to_string();
+                let file = UserFileKind::Theme.file(paths, &name).display().to_string();
                 texts.push(ThemeText { name, file, text });
             }
             Ok(None) => {}
             Err(problem) => problems.push(problem),
         }
     }
+    texts
+}
+
+/// The user's themes. In debug builds also those of the source folder, which go before the embedded ones in this way.
+fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
+    let mut texts = own_themes(&bootstrap.paths, problems);
     for name in theme::builtin_names() {
         if let Some(text) = user_files::fresh(UserFileKind::Theme, name) {
             texts.push(ThemeText { name: name.to_owned(), file: format!("themes/{name}.toml"), text });

@@ -44,7 +44,7 @@ pub enum PromptError {
     Name {
         /// Kind.
         kind: PromptKind,
-        /// What was given.
+        /// Name as it was given.
         name: String,
     },
     /// Nothing has this name.
@@ -52,7 +52,7 @@ pub enum PromptError {
     Missing {
         /// Kind.
         kind: PromptKind,
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// The nearest name that exists.
         near: Option<String>,

@@ -130,7 +130,10 @@ impl Store {
         let (name, marked) = config.as_deref().map(layout::read_marker).unwrap_or((None, false));
         // The mark alone tells nothing of a folder that came from elsewhere: whoever made that could write it.
         let is_below = |folder: &PathBuf| layout.workspace.starts_with(folder);
-        let known = ours.as_ref().is_some_and(is_below) || io.stat(&layout.made()).is_ok();
+        let made = || whole_file::read(&*io, &layout.made()).ok().flatten();
+        let id = config.as_deref().and_then(layout::marker_id);
+        let is_made_here = || id.as_ref().is_some_and(|id| made().is_some_and(|made| made == id.as_bytes()));
+        let known = ours.as_ref().is_some_and(is_below) || (marked && is_made_here());
         // Without config.json it is ours to make, unless somebody's sessions are in it already.
         let foreign = if config.is_some() { !(marked && known) } else { io.stat(&layout.sessions()).is_ok() };
         let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
@@ -229,10 +232,10 @@ impl Store {
         // The mark first: sessions without it would look like another program's.
         if !self.inner.foreign && io.stat(&layout.config()).is_err() {
             make_dirs(io, &layout.workspace)?;
-            let made = layout.made();
-            make_dirs(io, made.parent().unwrap_or(&layout.state))?;
-            whole_file::replace(io, &made, layout.workspace.as_os_str().as_encoded_bytes(), false)?;
             let text = layout::marker(&self.inner.name, at.0);
+            let (made, id) = (layout.made(), layout::marker_id(text.as_bytes()).unwrap_or_default());
+            make_dirs(io, made.parent().unwrap_or(&layout.state))?;
+            whole_file::replace(io, &made, id.as_bytes(), false)?;
             whole_file::replace(io, &layout.config(), text.as_bytes(), self.inner.fsync != Fsync::Off)?;
             self.sync_dir(&layout.workspace)?;
         }

@@ -153,7 +153,7 @@ impl Machine {
         self.rows().iter().any(|row| row.id == *id) || self.waiting().iter().any(|item| item.id == *id)
     }
 
-    /// What follows is the command of this client; `None`: of one in this process, or of nobody.
+    /// Client whose command follows; `None`: of one in this process, or of nobody.
     pub fn set_client(&mut self, client: Option<String>) {
         self.config.client = client;
     }

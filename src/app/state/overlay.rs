@@ -179,7 +179,7 @@ pub enum Deed {
     Rewind {
         /// Session id.
         session: SessionId,
-        /// What is kept.
+        /// Part of the conversation that is kept.
         kept: RewindTo,
         /// The text to be written anew.
         text: Option<String>,
@@ -188,7 +188,7 @@ pub enum Deed {
     },
 }
 
-/// What a rewind keeps of a conversation.
+/// Part of a conversation that a rewind keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RewindTo {
     /// Everything up to this message.

@@ -133,7 +133,7 @@ impl Kind {
         }
     }
 
-    /// What can be typed, where that is more than a filter.
+    /// Text that can be typed, where that is more than a filter.
     #[must_use]
     pub fn typed(self) -> &'static str {
         match self {

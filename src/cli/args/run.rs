@@ -14,10 +14,10 @@ pub struct RunArgs {
     /// Message; "-" stands for piped input.
     #[arg(value_name = "PROMPT", num_args = 1..)]
     pub prompt: Vec<String>,
-    /// What is sent.
+    /// Message.
     #[command(flatten)]
     pub input: InputArgs,
-    /// What is printed.
+    /// Output.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Limits.
@@ -28,7 +28,7 @@ pub struct RunArgs {
     pub list: ListingArgs,
 }
 
-/// What `lisle run` sends.
+/// Message of `lisle run`.
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Message")]
 pub struct InputArgs {
@@ -58,11 +58,11 @@ pub struct InputArgs {
     pub vendor: Option<ConnectionName>,
 }
 
-/// What `lisle run` prints.
+/// Output of `lisle run`.
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// What is printed: text, json or stream-json.
+    /// Output format: text, json or stream-json.
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "output")]
     pub format: Option<RunFormat>,
     /// Older form of --format; json prints every event of the engine.
@@ -119,7 +119,7 @@ impl LimitArgs {
     }
 }
 
-/// What `lisle run` prints or deletes in the place of a run.
+/// Lists, texts and deletions in the place of a run.
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "In the place of a run, as in Fabric")]
 #[group(multiple = false, conflicts_with = "prompt")]

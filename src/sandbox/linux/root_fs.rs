@@ -461,7 +461,7 @@ fn listed(
     Ok(all)
 }
 
-/// What of it is shown where.
+/// Parts of it, with the places where they are shown.
 ///
 /// # Errors
 /// A sentence when the working directory is another folder, or a link stands in the place of a folder of lisle's own.

@@ -67,7 +67,7 @@ impl Layout {
         self.state.join("drafts").join(self.key())
     }
 
-    /// Note that lisle made this workspace here.
+    /// Id of the workspace that lisle made here. Another one that came to the same place has another id.
     pub fn made(&self) -> PathBuf {
         self.state.join("made").join(self.key())
     }
@@ -110,6 +110,12 @@ pub fn marker(name: &str, at_ms: i64) -> String {
         "id": id, "name": name, "slug": slug, "createdAt": at_ms, "updatedAt": at_ms, "madeBy": "lisle",
     });
     format!("{config:#}\n")
+}
+
+/// The id in a `config.json`.
+pub fn marker_id(bytes: &[u8]) -> Option<String> {
+    let config = serde_json::from_slice::<serde_json::Value>(bytes).ok()?;
+    config.get("id")?.as_str().map(str::to_owned)
 }
 
 /// The name in a `config.json`, and whether lisle made the workspace.

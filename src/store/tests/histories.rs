@@ -110,7 +110,7 @@ fn a_compaction_of_gemini_keeps_what_was_before() {
     assert_eq!((asked(&rows), infos(&rows, InfoKind::Compacted), rows.len()), (vec!["one", "two"], 1, 4));
 }
 
-/// What both forms of a session of opencode give.
+/// Result that both forms of a session of opencode give.
 fn is_opencode(imported: &Imported, rows: &[Message]) {
     let wanted = [
         "Grüße 修复: please list files",

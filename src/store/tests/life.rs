@@ -23,6 +23,12 @@ fn a_workspace_that_only_says_that_lisle_made_it_is_another_programs() {
     let (_, journal) = store(root.path()).create(&meta("a")).unwrap();
     drop(journal);
     assert!(!store(root.path()).is_foreign(), "made here");
+    // Another one that came to the same place: its folder was replaced, or a repository brought it.
+    let config = store(root.path()).dir().join("config.json");
+    let own = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, r#"{"id":"ws_00000000","name":"work","slug":"work","madeBy":"lisle"}"#).unwrap();
+    assert!(store(root.path()).is_foreign());
+    std::fs::write(&config, own).unwrap();
     // Copied from a machine where lisle made it.
     let copy = other.path().join("copy");
     std::fs::create_dir_all(copy.join("sessions")).unwrap();

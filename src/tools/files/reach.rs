@@ -39,7 +39,7 @@ pub fn named_below(root: &Path, place: &CallPlace) -> WalkBuilder {
     walk::filtered(root, move |folder| reach.enters(folder))
 }
 
-/// What such a walk enters.
+/// Folders that such a walk enters.
 struct NamesReach {
     root: PathBuf,
     own: Vec<PathBuf>,

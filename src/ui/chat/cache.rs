@@ -52,7 +52,7 @@ pub struct Cache {
     pub(super) unready: Vec<Want>,
     /// Parts of pictures were drawn.
     pub(super) pictured: bool,
-    /// What was drawn for clicks.
+    /// Targets of clicks, as they were drawn.
     pub(super) clickable: Clickable,
     /// Words about lines below the pane of the last frame.
     pub(super) below: Option<(String, Role)>,

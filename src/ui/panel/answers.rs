@@ -34,7 +34,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
     }
 }
 
-/// What is left of an area from row `y` on.
+/// Rest of an area from row `y` on.
 fn rows_from(area: Rect, y: u16) -> Rect {
     let y = y.min(area.height);
     Rect { y: area.y + y, height: area.height - y, ..area }

@@ -241,7 +241,7 @@ pub fn runs(buf: &Buffer) -> String {
     out
 }
 
-/// What looks as if it could be clicked can be: fold marks, the marks that stop a turn and take a file out, links.
+/// Rule that everything clickable by its looks is: fold marks, the marks that stop a turn and take a file out, links.
 pub fn clickable(place: &str, buf: &Buffer, drawn: &Drawn, glyphs: GlyphSet) {
     let at = |x: u16, y: u16| drawn.frame.at(x, y);
     let grounds = |target: Option<&Target>| {

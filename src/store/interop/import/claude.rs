@@ -239,10 +239,7 @@ impl ForeignTranscript for ClaudeTranscript {
     }
 
     fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
-        match word(value, "uuid") {
-            "" => line.number.to_string(),
-            uuid => uuid.to_owned(),
-        }
+        line.named(word(value, "uuid"))
     }
 
     fn again(&self) -> Box<dyn ForeignTranscript> {

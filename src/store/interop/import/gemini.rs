@@ -17,7 +17,7 @@ use std::path::Path;
 const CANCELLED: &str = "Request cancelled.";
 /// Begin of a message that the program puts before the first one.
 const CONTEXT: &str = "<session_context>";
-/// What a message has that stands for older ones.
+/// Mark of a message that stands for older ones.
 const SNAPSHOT: &str = "<state_snapshot>";
 
 /// True if a record belongs to this format.
@@ -156,13 +156,6 @@ impl ForeignTranscript for GeminiSession {
 
     fn rewound(&self) -> usize {
         self.rewound
-    }
-
-    fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
-        match word(value, "id") {
-            "" => line.number.to_string(),
-            id => id.to_owned(),
-        }
     }
 
     fn again(&self) -> Box<dyn ForeignTranscript> {

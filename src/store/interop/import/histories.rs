@@ -32,7 +32,7 @@ pub struct HistoryItem {
 pub struct Histories {
     /// In the order of their names, which in most programs is that of their times.
     pub items: Vec<HistoryItem>,
-    /// What was passed over, with the reason.
+    /// Sources that were passed over, with the reason.
     pub passed: Vec<(PathBuf, String)>,
 }
 

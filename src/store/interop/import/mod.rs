@@ -57,7 +57,7 @@ const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the 
 /// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
 
-/// What all sessions of an import have in common.
+/// State that all sessions of an import share.
 pub(super) struct ImportContext<'c> {
     /// The loosest mode that they may have.
     at_most: Mode,

@@ -102,10 +102,7 @@ impl ForeignTranscript for OpencodeSession {
     }
 
     fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
-        match value.get("info").map(|info| word(info, "id")).unwrap_or_default() {
-            "" => line.number.to_string(),
-            id => id.to_owned(),
-        }
+        line.named(value.get("info").map(|info| word(info, "id")).unwrap_or_default())
     }
 
     fn again(&self) -> Box<dyn ForeignTranscript> {

@@ -42,7 +42,7 @@ pub(super) struct PiSession {
     rewound: usize,
     /// Entries that became rows, with their positions.
     rows: Vec<(usize, String)>,
-    /// What came before was the result of a call.
+    /// The record before was the result of a call.
     calling: bool,
     prefix: &'static str,
 }
@@ -124,13 +124,6 @@ impl ForeignTranscript for PiSession {
 
     fn rewound(&self) -> usize {
         self.rewound
-    }
-
-    fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
-        match word(value, "id") {
-            "" => line.number.to_string(),
-            id => id.to_owned(),
-        }
     }
 
     fn again(&self) -> Box<dyn ForeignTranscript> {

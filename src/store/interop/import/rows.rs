@@ -19,7 +19,7 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    /// What a record says, with rows that have ids: `id` gives that of the record's so manieth row.
+    /// Rows of a record with their ids: `id` gives that of the row at an index.
     pub(super) fn record(&mut self, read: Vec<ImportedLine>, id: impl Fn(usize) -> MessageId) -> Vec<ImportedLine> {
         let mut count = 0;
         let named = read.into_iter().map(|read| {

@@ -1,6 +1,6 @@
 //! A conversation of another program while it is read, whichever program it is.
 
-use super::parsed::{ImportFacts, ImportedLine, LogPosition};
+use super::parsed::{ImportFacts, ImportedLine, LogPosition, word};
 use serde_json::Value;
 use std::path::Path;
 
@@ -28,11 +28,20 @@ pub(super) trait ForeignTranscript {
         0
     }
 
-    /// Name of a record in its conversation: the same at the next import.
-    fn row(&self, value: &Value, line: LinePosition<'_>) -> String;
+    /// Name of a record in its conversation, the same at the next import: its `id`, where the program gives none other.
+    fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
+        line.named(word(value, "id"))
+    }
 
     /// The same, to be read from its beginning.
     fn again(&self) -> Box<dyn ForeignTranscript>;
+}
+
+impl LinePosition<'_> {
+    /// Name of the record: its id, else its number.
+    pub(super) fn named(self, id: &str) -> String {
+        if id.is_empty() { self.number.to_string() } else { id.to_owned() }
+    }
 }
 
 /// Position of a record in a conversation.
