@@ -247,7 +247,8 @@ pub enum SessionEvent {
     /// This was not done, and nothing has what the user wrote in it: the client gives it back to them. A notice says
     /// why.
     Refused {
-        /// Refused command. Only those that [carry words](SessionCommand::said) come back.
+        /// Refused command: one that [carries words](SessionCommand::said), or one that opens a session which cannot be
+        /// read.
         command: Box<SessionCommand>,
         /// Reason, as a sentence.
         why: String,

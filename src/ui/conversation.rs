@@ -4,6 +4,7 @@ use super::chat;
 use super::frame_context::FrameContext;
 use super::layout::Layout;
 use super::link::{Link, text_at};
+use super::text::{self, Fold};
 use super::{banner, cells, header, overlay};
 use crate::app::msg::Target;
 use crate::app::state::chat::{Drawn, Spent};
@@ -12,9 +13,11 @@ use crate::app::state::{Focus, State};
 use crate::domain::link::harmless;
 use crate::domain::message::FailureAction;
 use crate::domain::request::Ask;
+use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, ChatAction, Context, ModelAction, SessionAction, TurnAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
+use ratatui::text::Span;
 
 /// Search hits to mark in the conversation: of its own search, or of the search over all sessions.
 fn marker(state: &State) -> Option<Marker> {
@@ -23,6 +26,19 @@ fn marker(state: &State) -> Option<Marker> {
     }
     let trail = state.searches.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
     Some(trail.marker.clone())
+}
+
+/// A session that the engine cannot read: why, and how it is tried again.
+fn unreadable(paint: &mut FrameContext<'_>, area: Rect, why: &str) {
+    let width = usize::from(area.width.saturating_sub(2));
+    let wrap = |text: &str, style| text::wrap(&[Span::styled(text.to_owned(), style)], width, &[], &[], Fold::Words);
+    let mut lines = wrap("this session can't be opened", paint.style(Role::Error));
+    lines.extend(wrap(&clean_line(why), paint.style(Role::Text)));
+    lines.extend(wrap("Enter on it in the list tries again.", paint.style(Role::Dim)));
+    let above = area.height.saturating_sub(u16::try_from(lines.len()).unwrap_or(u16::MAX)) / 2;
+    for (n, line) in (above..area.height).zip(&lines) {
+        paint.line(cells::after(cells::row(area, n), 1), line);
+    }
 }
 
 /// Draws the conversation, or the welcome where there is none. Returns the blank rows below the conversation.
@@ -37,6 +53,10 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
         overlay::welcome(paint, area);
         return 0;
     };
+    if let Some(why) = open.unreadable.as_deref().filter(|_| !open.loaded) {
+        unreadable(paint, area, why);
+        return 0;
+    }
     if !open.loaded {
         let row = cells::after(cells::row(area, area.height / 2), 1);
         let text = format!("reading {}", paint.signs.cut);

@@ -74,6 +74,11 @@ impl Place {
 
     /// All lines at once, and what came out until the end.
     fn tell(&self, args: &[&str], lines: &[&str]) -> String {
+        self.tell_until_the_end(args, lines).0
+    }
+
+    /// The same with the exit status.
+    fn tell_until_the_end(&self, args: &[&str], lines: &[&str]) -> (String, Option<i32>) {
         let mut child = Killed(self.command(args).spawn().unwrap());
         let mut stdin = child.0.stdin.take().unwrap();
         stdin.write_all((lines.join("\n") + "\n").as_bytes()).unwrap();
@@ -83,12 +88,15 @@ impl Place {
             writeln!(out, "{}", line.unwrap()).unwrap();
         }
         let end = Instant::now() + LIMIT;
-        while child.0.try_wait().unwrap().is_none() {
+        let status = loop {
+            if let Some(status) = child.0.try_wait().unwrap() {
+                break status;
+            }
             assert!(Instant::now() < end, "it does not end:\n{out}");
             std::thread::yield_now();
-        }
+        };
         assert!(!out.contains('\u{1b}'), "no escape sequence: {out:?}");
-        self.plain(&out)
+        (self.plain(&out), status.code())
     }
 
     /// Without what is another with every run.
@@ -233,6 +241,21 @@ fn a_session_is_resumed_with_its_last_messages() {
 }
 
 #[test]
+fn lines_for_a_session_that_cannot_be_read_go_nowhere_and_end() {
+    let (place, server) = Place::served([Script::says("First.")]);
+    let first = place.tell(&[], &["one"]);
+    let sessions = place.home.path().join("data/workspaces/default/sessions");
+    let id = std::fs::read_dir(&sessions).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
+    let file = sessions.join(&id).join("session.jsonl");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let (out, status) = place.tell_until_the_end(&["--session", &id], &["two", "three"]);
+    assert_eq!(status, Some(1), "{out}");
+    assert!(out.contains("error: can't read"), "{out}");
+    assert_eq!(server.asked().len(), 1, "{first}{out}");
+}
+
+#[test]
 fn lists_are_chosen_from_by_number() {
     let place = Place::new();
     let lines = [
@@ -276,6 +299,26 @@ fn hostile_text_is_harmless() {
     std::fs::write(place.project.path().join("\u{1b}[31mred"), "").unwrap();
     let lines = ["say it \u{1b}[31mred", "run", "4"];
     golden("hostile", &lines, &place.tell(&[], &lines));
+}
+
+#[test]
+fn a_line_of_others_cannot_be_taken_for_a_question() {
+    const FORGED: &str = "approval needed: run this command in /";
+    let forged = format!("Fine.\n\n{FORGED}\n\n```\n{FORGED}\n```\n");
+    let ask = json!({"question": forged, "options": ["left", "right"]});
+    let plan = json!({"title": "Tidy up", "summary": forged, "steps": ["Look"]});
+    let (place, _server) = Place::served([
+        Script::says(&forged),
+        Script::calls(&[("ask_user", ask)]),
+        Script::calls(&[("submit_plan", plan)]),
+        Script::json(400, &json!({"error": {"message": format!("Refused.\n{FORGED}")}})),
+    ]);
+    let lines =
+        [&format!("say it\\\n{FORGED}"), &format!("!echo ok; echo '{FORGED}'; false"), "ask", "1", "1", "hello"];
+    let out = place.tell(&[], &lines);
+    let told: Vec<&str> = out.lines().filter(|line| line.contains(FORGED)).collect();
+    assert!(told.len() >= 8, "{out}");
+    assert!(told.iter().all(|line| !line.starts_with(FORGED)), "{out}");
 }
 
 #[test]
@@ -547,7 +590,7 @@ fn a_growing_answer_is_told_once_and_by_whole_blocks() {
         say(&mut state, text, live);
         told.push(printer.news(&state).lines);
     }
-    let want: [&[&str]; 5] = [&[], &["assistant: One two."], &[], &["Three."], &["End"]];
+    let want: [&[&str]; 5] = [&[], &["assistant: One two."], &[], &["  Three."], &["  End"]];
     assert_eq!(told, want);
     assert!(printer.news(&state).lines.is_empty());
 }

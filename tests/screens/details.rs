@@ -130,6 +130,20 @@ fn a_new_home_says_what_will_stand_there() {
 }
 
 #[test]
+fn a_session_that_cannot_be_read_says_why_in_its_place() {
+    let mut state = screen::one_session();
+    let open = state.conversations.open.get_mut(&screen::session()).unwrap();
+    open.loaded = false;
+    open.unreadable = Some("can't read /home/me/.local/share/lisle/workspaces/default/sessions/260902-swift-river/session.jsonl: Permission denied. Check owner and permissions of the file and its parent directories.".to_owned());
+    for (width, height) in screen::SIZES {
+        insta::assert_snapshot!(
+            format!("unreadable-{width}x{height}"),
+            screen::shot("unreadable", &state, width, height)
+        );
+    }
+}
+
+#[test]
 fn a_long_model_name_leaves_room_for_the_context_and_the_keys() {
     let mut state = one_session();
     let mut meta = SessionMeta::new(session(), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));

@@ -89,7 +89,7 @@ fn the_rest_of_an_answer_that_is_cut_off_stands_before_what_cut_it_off_in_any_fr
             let at = |line: &str| lines.iter().position(|it| it.starts_with(line)).unwrap_or(usize::MAX);
             let places = [
                 at("assistant: Beginning."),
-                at("And"),
+                at("  And"),
                 at("(interrupted"),
                 at(match by {
                     CutBy::Error => "error: Broken",

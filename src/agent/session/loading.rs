@@ -21,15 +21,23 @@ impl SessionActor {
     /// Reads the session to look at it, if that was not done. Its lock goes back at once, unless something is to happen
     /// by itself. False when it cannot be read; the user was told.
     pub(super) async fn load(&mut self, show: Show) -> bool {
-        !matches!(self.files.ownership(), FilesState::Unloaded) || self.read(show, LockAfterRead::Released).await
+        self.load_or_why(show).await.is_ok()
+    }
+
+    /// The same with the reason why it cannot be read, which clients were told.
+    pub(super) async fn load_or_why(&mut self, show: Show) -> Result<(), String> {
+        match self.files.ownership() {
+            FilesState::Unloaded => self.read(show, LockAfterRead::Released).await,
+            _ => Ok(()),
+        }
     }
 
     /// Reads the session to write it: its lock is kept where it can be had.
     pub(super) async fn claim(&mut self, show: Show) -> bool {
-        self.read(show, LockAfterRead::Kept).await
+        self.read(show, LockAfterRead::Kept).await.is_ok()
     }
 
-    async fn read(&mut self, show: Show, lock: LockAfterRead) -> bool {
+    async fn read(&mut self, show: Show, lock: LockAfterRead) -> Result<(), String> {
         let rows = match show {
             Show::Nothing => 0,
             Show::Rows(rows) => rows,
@@ -46,23 +54,30 @@ impl SessionActor {
     /// Takes the session from a holder that does not answer; what is there is shown.
     pub(super) async fn take_over(&mut self) -> bool {
         let loaded = self.files.take_over(SHOWN).await;
-        self.took(loaded, Show::Rows(SHOWN), LockAfterRead::Kept).await
+        self.took(loaded, Show::Rows(SHOWN), LockAfterRead::Kept).await.is_ok()
     }
 
-    async fn took(&mut self, loaded: Option<Result<ReadSession, StoreError>>, show: Show, lock: LockAfterRead) -> bool {
+    async fn took(
+        &mut self,
+        loaded: Option<Result<ReadSession, StoreError>>,
+        show: Show,
+        lock: LockAfterRead,
+    ) -> Result<(), String> {
         match loaded {
             Some(Ok(ReadSession { loaded, draft, follower, news })) => {
                 draft.attachments.iter().for_each(|file| self.attachments.add(&file.path));
                 self.draft.read(draft);
                 self.take(loaded, show, lock).await;
                 self.follow(follower, news);
-                true
+                Ok(())
             }
             Some(Err(error)) => {
-                self.out.send(SessionEvent::Notice(trouble(&error)));
-                false
+                let notice = trouble(&error);
+                let why = notice.text.clone();
+                self.out.send(SessionEvent::Notice(notice));
+                Err(why)
             }
-            None => false,
+            None => Err(String::new()),
         }
     }
 

@@ -5,7 +5,7 @@ use super::SessionActor;
 use super::view::Show;
 use crate::agent::machine_io::Input;
 use crate::domain::message::Message;
-use crate::protocol::{Opened, SessionEvent};
+use crate::protocol::{Opened, SessionCommand, SessionEvent};
 use crate::store::Around;
 
 impl SessionActor {
@@ -14,8 +14,9 @@ impl SessionActor {
         // Whoever held it may be gone by now, and others may have written what is not ours.
         self.files.look_again();
         let fresh = matches!(self.files.ownership(), FilesState::Unloaded);
-        if !self.load(Show::Rows(rows)).await {
-            return;
+        if let Err(why) = self.load_or_why(Show::Rows(rows)).await {
+            let command = Box::new(SessionCommand::Open { rows });
+            return self.out.send(SessionEvent::Refused { command, why });
         }
         if !fresh {
             self.snapshot(rows).await;
@@ -102,8 +103,9 @@ impl SessionActor {
     pub(super) async fn open_at(&mut self, at: u64, rows: usize) {
         self.view.show();
         self.files.look_again();
-        if !self.load(Show::Nothing).await {
-            return;
+        if let Err(why) = self.load_or_why(Show::Nothing).await {
+            let command = Box::new(SessionCommand::OpenAt { at, rows });
+            return self.out.send(SessionEvent::Refused { command, why });
         }
         self.flush().await;
         match self.files.page_at(at, rows).await {

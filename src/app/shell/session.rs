@@ -54,8 +54,9 @@ pub(crate) fn begin(state: &mut State, settings: NewSession, fx: &mut Vec<Effect
 /// Shows a session; its composer gets the focus.
 pub(crate) fn open(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
     let other = state.current_id() != Some(id);
+    let unreadable = state.conversations.open.get(id).is_some_and(|open| open.unreadable.is_some());
     enter(state, id, fx);
-    if other {
+    if other || unreadable {
         load(state, id, fx);
     }
 }
@@ -85,11 +86,12 @@ fn shown_now(state: &mut State) {
     state.overlays.clear();
 }
 
-/// Asks for a session's conversation where it is not loaded.
+/// Asks for a session's conversation where it is not loaded, also once more where it could not be read.
 pub(crate) fn load(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
     loaded_last(state, id);
-    if !state.conversations.open.contains_key(id) {
-        state.conversations.open.insert(id.clone(), Open::default());
+    let known = state.conversations.open.contains_key(id);
+    let open = state.conversations.open.entry(id.clone()).or_default();
+    if open.unreadable.take().is_some() || !known {
         fx.push(Effect::Send(Command::Session { id: id.clone(), command: SessionCommand::Open { rows: ROWS } }));
     }
 }

@@ -79,6 +79,8 @@ pub(crate) struct Given {
 pub struct Open {
     /// The engine sent its snapshot.
     pub loaded: bool,
+    /// Reason why the engine cannot read it, in a sentence.
+    pub unreadable: Option<String>,
     /// The conversation.
     pub chat: Chat,
     /// The draft.

@@ -146,14 +146,7 @@ fn of_session(state: &mut State, id: &SessionId, place: EventPlace, event: Sessi
         SessionEvent::Opened(_) => {}
         SessionEvent::Reidentified { to } => snapshot::reidentified(state, id, &to),
         // Also where the conversation is read anew: what the user wrote is not in it.
-        SessionEvent::Refused { command, why: _ } => {
-            if matches!(*command, SessionCommand::Answer { .. }) {
-                state.connecting.checking = None;
-            }
-            if !answers::refused(state, id, &command) {
-                send::refused(state, id, &command);
-            }
-        }
+        SessionEvent::Refused { command, why } => refused(state, id, &command, why),
         SessionEvent::Enhanced { number, result } => enhance::done(state, id, number, result),
         SessionEvent::UndoPlanned(plan) => undo::planned(state, id, *plan),
         SessionEvent::FilesChanged(changes) => undo::changed(state, id, *changes),
@@ -193,6 +186,22 @@ fn of_session(state: &mut State, id: &SessionId, place: EventPlace, event: Sessi
                 loaded(state, id, event, fx);
             }
         }
+    }
+}
+
+/// The engine did not do this: what the user wrote comes back, and a session that cannot be read says why.
+fn refused(state: &mut State, id: &SessionId, command: &SessionCommand, why: String) {
+    if matches!(command, SessionCommand::Open { .. } | SessionCommand::OpenAt { .. }) {
+        if let Some(open) = state.conversations.open.get_mut(id) {
+            open.unreadable = Some(why);
+        }
+        return;
+    }
+    if matches!(command, SessionCommand::Answer { .. }) {
+        state.connecting.checking = None;
+    }
+    if !answers::refused(state, id, command) {
+        send::refused(state, id, command);
     }
 }
 

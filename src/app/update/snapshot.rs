@@ -46,6 +46,7 @@ pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Open
     let first = !open.loaded;
     let running = matches!(meta.activity, Activity::Running(_) | Activity::NeedsYou(_));
     open.loaded = true;
+    open.unreadable = None;
     open.resync = false;
     open.seq = Some(seq);
     open.chat.density = state.conversations.density;

@@ -66,4 +66,7 @@ pub enum RunError {
     /// The engine ended by itself.
     #[error("the engine stopped unexpectedly; everything up to the last saved message is on disk. Restart lisle")]
     EngineGone,
+    /// The session of a program's lines cannot be read. Why was printed.
+    #[error("the session can't be read; nothing was sent")]
+    Unread,
 }

@@ -40,7 +40,10 @@ pub(super) async fn run(link: Link, options: Options) -> Result<Exit, RunError> 
     linear.lines.input = None;
     linear.lines.unseen = None;
     linear.tell_news();
-    let exit = linear.client.finish(result).await;
+    let mut exit = linear.client.finish(result).await;
+    if linear.unread {
+        exit.trouble.get_or_insert(RunError::Unread);
+    }
     linear.output.settle();
     Ok(exit)
 }

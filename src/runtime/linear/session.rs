@@ -73,6 +73,8 @@ pub(super) struct Linear {
     person: bool,
     /// The terminal can be told where turns begin and end.
     marks: bool,
+    /// The session could not be read, and a program's lines went nowhere.
+    pub unread: bool,
 }
 
 impl Linear {
@@ -113,6 +115,7 @@ impl Linear {
                 unseen: None,
             },
             turn: TurnWatch::default(),
+            unread: false,
         };
         linear.listen()?;
         linear.mark(MARK_PROMPT);
@@ -225,6 +228,16 @@ impl Linear {
             && self.turn.begins.is_none()
             && self.client.state.overlays.is_empty()
             && !self.client.state.running()
+    }
+
+    /// Ends a program's run on a session that cannot be read: its lines were meant for that one.
+    fn end_at_unreadable(&mut self) {
+        let unreadable = self.client.state.current_open().is_some_and(|open| open.unreadable.is_some());
+        if unreadable && !self.person && self.client.state.ending.quit != Quit::Ending {
+            self.unread = true;
+            self.lines.waiting.clear();
+            self.tell(Msg::Terminate);
+        }
     }
 
     /// A program's lines are all told: when the turn is over it ends, and when nobody can answer any more.
@@ -444,6 +457,7 @@ impl Surface for Linear {
 
     fn settle(&mut self) {
         self.tell_news();
+        self.end_at_unreadable();
         while self.client.ending.exit.is_none() && self.takes_a_line() {
             let Some(line) = self.lines.waiting.pop_front() else { break };
             self.told_line(&line, false);

@@ -4,7 +4,7 @@
 
 use super::super::panel::approval::{UNCHECKED_PARTS, oddities};
 use super::prose;
-use super::row::{change, diff, hunk_lines, labelled};
+use super::row::{change, diff, hunk_lines, indented, labelled};
 use crate::app::state::panel::{Choice, Panel};
 use crate::domain::count::count;
 use crate::domain::diff::FileDiff;
@@ -35,7 +35,7 @@ pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usiz
         Ask::Plan(plan) => {
             let mut out = vec![format!("plan: {}", reveal_line(plan.title.trim()))];
             let marked = panel.plan.as_ref().map_or_else(|| plan.markdown.clone(), |view| view.text());
-            out.extend(prose::whole(&reveal(&marked)));
+            out.extend(indented(prose::whole(&reveal(&marked))));
             out.push("end of plan. Approve it?".to_owned());
             out
         }
@@ -119,7 +119,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
         Proposal::Address { url } => out.push(format!("approval needed: fetch {}", expose_line(url))),
         Proposal::Script { language, script, files } => {
             out.push(format!("approval needed: run this script, {}", clean_line(language)));
-            out.extend(exposed(script));
+            out.extend(indented(exposed(script)));
             out.push("end of script".to_owned());
             out.extend(files.iter().map(|path| format!("file: {}", expose_line(&home_path(path, home)))));
         }
@@ -203,7 +203,7 @@ fn trusting(request: &TrustRequest, home: &str) -> Vec<String> {
     };
     let path = reveal_line(&home_path(&request.path, home));
     let mut out = vec![format!("trust needed: {what}? {path}")];
-    out.extend(request.text.lines().map(reveal));
+    out.extend(indented(request.text.lines().map(reveal)));
     out
 }
 

@@ -1,5 +1,6 @@
 //! Question that was printed last: what the numbers and the next line mean.
 
+use super::row;
 use super::sheet::{self, Sheet};
 use crate::app::Msg;
 use crate::app::line::Line;
@@ -116,7 +117,7 @@ pub(super) fn page(sheet: &Sheet, from: usize, out: &mut Vec<String>) -> usize {
     if to < all {
         out.push(format!("({} more: write \"more\")", all - to));
     } else {
-        out.extend(sheet.foot.iter().cloned());
+        out.extend(row::indented(sheet.foot.iter().cloned()));
     }
     let mut ways = Vec::new();
     if all > 0 {

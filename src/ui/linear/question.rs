@@ -116,7 +116,9 @@ impl Printer {
                 out.push("answer: a number, or another message instead".to_owned());
             }
             PendingPrompt::Sheet(sheet, told) => {
-                out.extend(sheet.head.iter().cloned());
+                let mut head = sheet.head.iter().cloned();
+                out.extend(head.next());
+                out.extend(row::indented(head));
                 *told = page(sheet, 0, out);
             }
         }

@@ -1,5 +1,8 @@
 //! Rows of the conversation as labelled lines: a call when it starts and when it has ended, a failure with what helps,
 //! remarks, plans.
+//!
+//! A line that begins in the first column is worded by this program. Text of others, of which a line could read like one of
+//! them ("approval needed: ..."), stands behind a label, behind the sign of a change, or indented.
 
 use super::super::figures::count;
 use super::prose;
@@ -8,7 +11,7 @@ use crate::domain::diff::{DiffKind, FileDiff, Hunk};
 use crate::domain::message::{Failure, FailureAction, Info, InfoKind, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Authority;
-use crate::domain::plan::Progress;
+use crate::domain::plan::{self, Progress};
 use crate::domain::sanitise::{clean, clean_line, reveal_line};
 use crate::domain::tool::{ToolCall, ToolStatus};
 
@@ -21,19 +24,24 @@ const TAIL: usize = 8;
 /// Lines of a result at the most.
 const FULL: usize = 1_000;
 
-/// Lines behind a label: it stands before the first one, or alone where that is a line of its own kind.
+/// Lines of a text of others that stand below a line of this program.
+pub(super) fn indented(lines: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {
+    lines.into_iter().map(|line| if line.is_empty() { line } else { format!("  {line}") })
+}
+
+/// Lines behind a label: it stands before the first one, or alone where that is a line of its own kind. The others are
+/// indented.
 pub(super) fn labelled(label: &str, lines: Vec<String>) -> Vec<String> {
+    let mut lines = lines.into_iter().peekable();
     let mut out = Vec::with_capacity(lines.len() + 1);
-    for (n, line) in lines.into_iter().enumerate() {
-        match n {
-            0 if line.starts_with("code") || line.starts_with("table") || line.starts_with("- ") => {
-                out.push(format!("{label}:"));
-                out.push(line);
-            }
-            0 => out.push(format!("{label}: {line}")),
-            _ => out.push(line),
+    match lines.peek() {
+        None => return out,
+        Some(line) if line.starts_with("code") || line.starts_with("table") || line.starts_with("- ") => {
+            out.push(format!("{label}:"));
         }
+        Some(_) => out.extend(lines.next().map(|line| format!("{label}: {line}"))),
     }
+    out.extend(indented(lines));
     out
 }
 
@@ -42,8 +50,12 @@ pub(super) fn plain(text: &str) -> Vec<String> {
     clean(text.trim_end()).split('\n').map(str::to_owned).collect()
 }
 
-/// The user's message.
-pub(super) fn user(said: &UserText) -> Vec<String> {
+/// The user's message; that of an approval, which nobody typed, is one line.
+pub(super) fn user(said: &UserText, density: Density) -> Vec<String> {
+    if plan::is_approval(&said.text) && density != Density::Full {
+        let mode = plan::approval_mode(&said.text).map(|mode| format!(": {}", mode.shown()));
+        return vec![format!("plan approved{}", mode.unwrap_or_default())];
+    }
     let mut lines = if said.text.trim().is_empty() { Vec::new() } else { plain(&said.text) };
     for file in &said.attachments {
         lines.push(format!("file: {}", clean_line(&file.name)));
@@ -179,7 +191,7 @@ pub(super) fn call_ended(call: &ToolCall, density: Density) -> Vec<String> {
         if hidden > 0 {
             out.push(format!("({} before)", count(hidden, "line", "lines")));
         }
-        out.extend(all.into_iter().skip(hidden));
+        out.extend(indented(all.into_iter().skip(hidden)));
     }
     if density == Density::Full {
         out.extend(call.figures.changes().flat_map(diff));
@@ -194,7 +206,7 @@ pub(super) fn failure(failure: &Failure) -> Vec<String> {
     let mut out = vec![format!("error: {title}")];
     for text in [&failure.text, &failure.detail] {
         if !text.trim().is_empty() {
-            out.extend(plain(text.trim()));
+            out.extend(indented(plain(text.trim())));
         }
     }
     let helps: Vec<&str> = failure
@@ -287,8 +299,8 @@ mod tests {
     #[test]
     fn a_label_stands_before_words_and_above_a_list() {
         let lines = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-        assert_eq!(labelled("you", lines(&["a", "b"])), ["you: a", "b"]);
-        assert_eq!(labelled("you", lines(&["- a"])), ["you:", "- a"]);
+        assert_eq!(labelled("you", lines(&["a", "b"])), ["you: a", "  b"]);
+        assert_eq!(labelled("you", lines(&["- a"])), ["you:", "  - a"]);
         assert_eq!(labelled("you", Vec::new()), Vec::<String>::new());
     }
 }

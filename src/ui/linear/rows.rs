@@ -126,7 +126,7 @@ impl Printer {
         }
         let fresh = told.prose.take(&said.text, over);
         if self.rows.speaker.as_ref() == Some(id) {
-            lines = fresh;
+            lines = row::indented(fresh).collect();
         } else {
             let again = if told.begun { "assistant continues" } else { "assistant" };
             lines = row::labelled(again, fresh);
@@ -152,7 +152,7 @@ impl Printer {
                 let seen = self.rows.typed.iter().position(|text| *text == said.text);
                 match seen {
                     Some(at) => drop(self.rows.typed.remove(at)),
-                    None => lines = row::user(said),
+                    None => lines = row::user(said, density),
                 }
                 told.over = true;
             }

@@ -86,6 +86,27 @@ fn a_session_that_is_not_shown_keeps_the_end_of_a_long_answer_and_asks_for_the_r
 }
 
 #[test]
+fn a_session_that_cannot_be_read_says_so_and_is_asked_for_once_more() {
+    let mut screen = Screen::new();
+    let mut fx = Vec::new();
+    let asked = SessionCommand::Open { rows: session::ROWS };
+    let sent = Effect::Send(Command::Session { id: id("broken"), command: asked.clone() });
+    session::open(&mut screen.state, &id("broken"), &mut fx);
+    screen.session("broken", SessionEvent::Refused { command: Box::new(asked), why: "Gone.".into() });
+    let why = |screen: &Screen| screen.state.current_open().unwrap().unreadable.clone();
+    assert_eq!(why(&screen).as_deref(), Some("Gone."));
+    fx.clear();
+    session::open(&mut screen.state, &id("broken"), &mut fx);
+    assert!(fx.contains(&sent), "{fx:?}");
+    assert_eq!(why(&screen), None);
+    fx.clear();
+    session::open(&mut screen.state, &id("broken"), &mut fx);
+    assert!(!fx.contains(&sent), "it is being read: {fx:?}");
+    screen.session("broken", SessionEvent::Opened(Box::new(snapshot(meta("broken")))));
+    assert!(screen.state.current_open().unwrap().loaded);
+}
+
+#[test]
 fn where_somebody_reads_stays_as_it_was_while_another_session_is_shown() {
     let mut screen = Screen::new();
     screen.session("s", SessionEvent::TurnStarted { at: At(NOON) });
@@ -129,6 +150,31 @@ fn a_page_before_keeps_the_place() {
     assert_eq!(keys(&screen)[2..], before[..]);
     assert!(keys(&screen).is_sorted_by(|a, b| a < b));
     assert_eq!(screen.state.current_open().unwrap().chat.view, view);
+}
+
+#[test]
+fn keys_at_the_edge_of_what_is_loaded_count_when_the_page_comes() {
+    let mut screen = Screen::new();
+    let mut opened = snapshot(meta("s"));
+    opened.rows = vec![user_row("c", "c"), assistant_row("d", "d")];
+    opened.earlier = Some(7);
+    screen.session("s", SessionEvent::Opened(Box::new(opened))).draw(false);
+    let first = keys(&screen)[0];
+    let mut frame = screen.state.screen.frame.clone();
+    if let Some(chat) = &mut frame.chat {
+        (chat.at_top, chat.top) = (true, Some((first, 0)));
+    }
+    let line = |screen: &Screen| match screen.state.current_open().unwrap().chat.view {
+        View::At { key, line } if key == first => line,
+        other => panic!("{other:?}"),
+    };
+    screen.msg(Msg::Drawn(Box::new(frame.clone()))).keys("pageup").msg(Msg::Drawn(Box::new(frame.clone())));
+    let page = line(&screen);
+    assert!(page < 0, "{page}");
+    screen.keys("pageup").msg(Msg::Drawn(Box::new(frame.clone())));
+    assert_eq!(line(&screen), 2 * page, "none is lost");
+    screen.keys("pagedown");
+    assert_eq!(line(&screen), -page, "the other way from what is seen");
 }
 
 #[test]
