@@ -188,6 +188,18 @@ const PROTECTED_FOLDERS: &[&str] = &[
     ".codesandbox",
     ".ona",
     ".openhands",
+    ".amp",
+    ".augment",
+    ".codebuddy",
+    ".forge",
+    ".goose",
+    ".iflow",
+    ".kilocode",
+    ".lefthook",
+    ".rovodev",
+    ".tabnine",
+    ".warp",
+    ".zencoder",
 ];
 
 /// Files that configure or run code wherever they lie.
@@ -305,6 +317,12 @@ const PROTECTED_FILES: &[&str] = &[
     "jupyter_server_config.py",
     "jupyter_notebook_config.py",
     "jupyter_lab_config.py",
+    "jupyter_config.py",
+    ".erlang",
+    ".flake8",
+    ".solargraph.yml",
+    ".standard.yml",
+    ".rtx.toml",
 ];
 
 /// Endings of files that an editor opens together with the programs they name.

@@ -54,8 +54,7 @@ impl MatchedCall {
                 Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
                     out.paths.push(path.clone());
                 }
-                Touch::Fetch { host, .. } => out.hosts.push(host.clone()),
-                Touch::Connect { host, .. } => {
+                Touch::Fetch { host, .. } | Touch::Connect { host, .. } => {
                     out.hosts.push(host.clone());
                     // A rule about a host that leaves its port out is about every port.
                     let (bare, port) = host.rsplit_once(':').unwrap_or((host, ""));

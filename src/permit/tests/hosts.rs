@@ -23,6 +23,9 @@ fn rules_about_hosts_let_hosts_be_asked_in_every_mode_but_never_private_ones() {
         (host("fetch", "docs.rs"), "api.docs.rs", "dqa"),
         (host("fetch", "docs.rs"), "evildocs.rs", "dqa"),
         (host("fetch", "*.docs.rs"), "evildocs.rs", "dqa"),
+        (host("fetch", "docs.rs"), "docs.rs:6379", "dqa"),
+        (host("fetch", "*.docs.rs"), "api.docs.rs:6379", "dqa"),
+        (host("fetch", "docs.rs:6379"), "docs.rs:6379", "aaa"),
         (host("bash", "docs.rs"), "docs.rs", "dqa"),
         (Rule::allow("*"), "docs.rs", "dqa"),
     ] {
@@ -32,6 +35,7 @@ fn rules_about_hosts_let_hosts_be_asked_in_every_mode_but_never_private_ones() {
     for (rule, name, said) in [
         (as_effect(RuleEffect::Deny, host("fetch", "docs.rs")), "docs.rs", "ddd"),
         (as_effect(RuleEffect::Deny, host("fetch", "docs.rs")), "api.docs.rs", "ddd"),
+        (as_effect(RuleEffect::Deny, host("fetch", "docs.rs")), "docs.rs:6379", "ddd"),
         (as_effect(RuleEffect::Deny, host("*", "*.docs.rs")), "docs.rs", "ddd"),
         (as_effect(RuleEffect::Deny, host("fetch", "docs.rs")), "otherdocs.rs", "dqa"),
         (as_effect(RuleEffect::Ask, host("fetch", "docs.rs")), "docs.rs", "dQQ"),
@@ -111,6 +115,10 @@ fn an_answer_about_a_host_covers_that_host() {
 
 #[test]
 fn a_message_names_a_host_only_as_a_whole() {
+    assert!(names_host("http://docs.rs:8080/", "docs.rs:8080"));
+    for text in ["https://docs.rs/", "docs.rs:80", "docs.rs:80801"] {
+        assert!(!names_host(text, "docs.rs:8080"), "{text}");
+    }
     for text in [
         "see https://docs.rs/serde",
         "docs.rs",

@@ -90,7 +90,7 @@ impl Tool for Fetch {
         let call = FetchInput::of(input)?;
         let host = host_of(&call.url);
         let private = address::is_private_name(&host) || seen.is_private(&host);
-        Ok(call.facts(host, private))
+        Ok(call.facts(private))
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
@@ -133,8 +133,18 @@ impl FetchInput {
         Ok(Self { url, question: question.map(str::to_owned) })
     }
 
-    fn facts(&self, host: String, private: bool) -> CallFacts {
-        let url = self.url.to_string();
+    /// Host as rules and messages name it: alone at the ports of the web, else with its port.
+    fn host_in_rules(&self) -> String {
+        let host = host_of(&self.url);
+        match self.url.port_or_known_default() {
+            Some(80 | 443) | None => host,
+            Some(port) if host.contains(':') => format!("[{host}]:{port}"),
+            Some(port) => format!("{host}:{port}"),
+        }
+    }
+
+    fn facts(&self, private: bool) -> CallFacts {
+        let (url, host) = (self.url.to_string(), self.host_in_rules());
         CallFacts {
             tool: "fetch".to_owned(),
             subject: input::one_line(&url, 200),
@@ -155,7 +165,7 @@ async fn work(input: &Value, with: &RunContext, names: &dyn NameLookup) -> Resul
     let at = tokio::time::timeout_at(end, ask::look_up(names, &call.url)).await.map_err(|_| late())??;
     if !private && at.iter().any(|one| leads_inside(*one)) {
         with.seen.note_private(&host);
-        return Err(Halt::Run(RunError::FactsChanged(Box::new(call.facts(host, true)))));
+        return Err(Halt::Run(RunError::FactsChanged(Box::new(call.facts(true)))));
     }
     let came = tokio::time::timeout_at(end, ask::ask(&call.url, &at, private)).await.map_err(|_| late())??;
     let (mut response, url) = match came {

@@ -162,7 +162,8 @@ fn a_name_that_turns_out_private_is_decided_on_anew_and_only_what_was_looked_up_
     let tool = Fetch { names: Arc::new(Named(vec!["93.184.216.34:80".parse().unwrap(), server.at])) };
     let input = json!({"url": format!("http://page.example:{}/x", server.at.port())});
     let facts = tool.inspect(&input, &bench.place, &bench.seen).unwrap();
-    assert!(matches!(&facts.touches[..], [Touch::Fetch { private: false, host, .. }] if host == "page.example"));
+    let named = format!("page.example:{}", server.at.port());
+    assert!(matches!(&facts.touches[..], [Touch::Fetch { private: false, host, .. }] if *host == named));
     let now = match run(&bench, &tool, input.clone(), facts, Arc::new(Alone)) {
         Err(RunError::FactsChanged(now)) => *now,
         other => panic!("{other:?}"),
@@ -211,7 +212,10 @@ fn facts_name_the_host_as_it_is_asked() {
         ("http://0177.0.0.1/", "127.0.0.1", true),
         ("http://[::ffff:7f00:1]/", "::ffff:7f00:1", true),
         ("http://169.254.169.254/latest/meta-data", "169.254.169.254", true),
-        ("http://localhost:8080/", "localhost", true),
+        ("http://localhost:8080/", "localhost:8080", true),
+        ("http://[::1]:8080/", "[::1]:8080", true),
+        ("http://docs.rs:443/", "docs.rs", false),
+        ("https://docs.rs:6379/", "docs.rs:6379", false),
         ("https://ｅｘａｍｐｌｅ.com/", "example.com", false),
     ] {
         let facts = bench.inspect("fetch", &json!({"url": url})).unwrap();
