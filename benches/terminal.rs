@@ -47,7 +47,7 @@ fn main() {
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 18] = [
+const PARTS: [Part; 19] = [
     ("commands", commands),
     ("start", || vec![first_frame()]),
     ("idle", idle),
@@ -55,6 +55,7 @@ const PARTS: [Part; 18] = [
     ("stream", streaming),
     ("slow", slow),
     ("turns", turns),
+    ("calls", || vec![calls()]),
     ("markdown", markdown),
     ("switch", || vec![switching()]),
     ("stop", || vec![stopping()]),
@@ -193,6 +194,34 @@ fn turns() -> Vec<Row> {
         ("Enter to request, second message on (median)", median(asked.split_off(1)), "5 ms"),
         ("Enter to short answer shown (median)", median(shown.split_off(1)), "15 ms"),
     ]
+}
+
+/// Turns of ten shell calls, one a response, each of which writes a file in a repository: in Execute, in the default profile,
+/// with checkpoints.
+fn calls() -> Row {
+    const TURNS: usize = 5;
+    let call = |n: usize| Script::calls(&[("bash", json!({"command": format!("echo {n} > file-{n}")}))]);
+    let turn =
+        |turn: usize| (0..10).map(call).chain([Script::says(&format!("Turn {turn} is done."))]).collect::<Vec<_>>();
+    let server = ModelServer::for_program((0..=TURNS).flat_map(turn));
+    let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir_in(std::env::home_dir().unwrap()).unwrap());
+    let git = Command::new("git").args(["init", "-q"]).current_dir(project.path()).status().unwrap();
+    assert!(git.success());
+    connect(home.path(), &server);
+    let app = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(200, 50).env("BENCH_KEY", "bench");
+    let folder = project.path().to_string_lossy().into_owned();
+    let pty = app.args(["--mode", "execute", "--cwd", &folder]).go();
+    pty.until("Execute");
+    let took = (0..=TURNS).map(|turn| {
+        silence(&pty, Duration::from_millis(150));
+        let pressed = send(&pty, &format!("turn {turn}"));
+        let took = pty.until(&format!("Turn {turn} is done.")) - pressed;
+        pty.until(IDLE_DRAFT);
+        took
+    });
+    let took = took.skip(1).collect();
+    assert!(project.path().join("file-9").exists(), "the calls ran");
+    ("a turn of ten shell calls in Execute (median)", median(took), "200 ms")
 }
 
 /// So many bytes of markdown with everything that answers have.

@@ -24,6 +24,8 @@ pub struct ClientInfo {
     pub follows: Follows,
     /// Events are kept for it, so that it can come back and get those that it missed.
     pub resumes: bool,
+    /// It reads on after a list: its first one is what the last list left behind, and what differs follows.
+    pub reads_on: bool,
     /// Backlog at which it is cut off; `None` in the engine's own process.
     pub limits: Option<BacklogLimits>,
 }
@@ -62,6 +64,7 @@ impl ClientInfo {
             interactive: true,
             follows: Follows::Opened,
             resumes: false,
+            reads_on: true,
             limits: None,
         }
     }

@@ -7,7 +7,7 @@ use super::client_link::{ClientInfo, Follows};
 use crate::domain::SessionId;
 use crate::protocol::{EngineEvent, Event, SessionEvent, Stamped, ToClient};
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::{Notify, mpsc};
@@ -53,6 +53,8 @@ pub(super) struct ClientEnd {
     wake: Notify,
     /// Sessions that it has open; `None` once it is gone.
     open: Mutex<Option<HashSet<SessionId>>>,
+    /// It asked for a list before.
+    listed: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -66,6 +68,11 @@ impl ClientEnd {
 
     pub(super) fn info(&self) -> &ClientInfo {
         &self.info
+    }
+
+    /// Notes that it asks for a list. True if that of before will do, as long as what differs follows.
+    pub(super) fn asks_for_a_first_list(&self) -> bool {
+        !self.listed.swap(true, Ordering::Relaxed) && self.info.reads_on
     }
 
     /// It gets the events of all sessions.
@@ -300,6 +307,7 @@ impl Hub {
             queue: Mutex::default(),
             wake: Notify::new(),
             open: Mutex::new(Some(HashSet::new())),
+            listed: AtomicBool::new(false),
         });
         if clients.ended {
             client.close();

@@ -368,13 +368,14 @@ impl Supervisor {
 
     fn list(&mut self, out: EngineOutbox) {
         let first = !std::mem::replace(&mut self.listed, true);
+        let quick = out.asker().as_ref().map_or(first, |asker| asker.client().asks_for_a_first_list());
         let store = &self.shared.setup.store;
         if first && !self.shared.setup.settings.headless && (store.is_foreign() || store.is_remote()) {
             self.others = Some(ListWatcher::begin(self.ops.clone()));
         }
         let ops = SessionOps { shared: self.shared.clone(), out };
         tokio::spawn(async move {
-            let mark = if first { ops.list_cached().await } else { None };
+            let mark = if quick { ops.list_cached().await } else { None };
             let sessions = match mark {
                 Some(mark) if ops.list_changed(mark).await => Vec::new(),
                 _ => ops.list().await,

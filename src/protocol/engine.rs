@@ -14,7 +14,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "command", content = "with")]
 pub enum EngineCommand {
-    /// Send the list of sessions: `EngineEvent::Listed`.
+    /// Send the list of sessions: `EngineEvent::Listed`. A client's first one may be what the last list left behind; what
+    /// differs follows, as `EngineEvent::SessionChanged` or as a second list.
     List,
     /// Make a session; nothing is on disk before its first message, setting or draft. Answered by
     /// `SessionEvent::Opened`.

@@ -48,7 +48,7 @@ impl Asking {
         let folder = self::workspace(guarding, workspace).await?.path;
         let engine = guarding.gateway.engine(&folder).await.map_err(Problem::unavailable)?;
         let name = format!("http (token {})", grant.name);
-        let info = ClientInfo { interactive, ..ClientInfo::remote(&name, grant.scopes.clone()) };
+        let info = ClientInfo { interactive, reads_on: false, ..ClientInfo::remote(&name, grant.scopes.clone()) };
         Ok(Self { link: engine.connect(info), last: 0, _visit: Visit::new(&guarding.gateway) })
     }
 
