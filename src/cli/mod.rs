@@ -30,6 +30,7 @@ mod sessions;
 mod share;
 mod shell;
 mod usage;
+mod version;
 
 use crate::domain::SessionId;
 use crate::runtime;
@@ -52,6 +53,9 @@ pub fn main() -> ExitCode {
             return if wrong { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
+    if args.version {
+        return version::print(args.verbose).into();
+    }
     // Before the configuration is read: it may be what help is needed for.
     match &args.command {
         Some(CliCommand::Help(args)) => return help::run(args).into(),

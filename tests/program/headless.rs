@@ -133,6 +133,13 @@ fn wrong_arguments_and_missing_connections_have_their_own_codes() {
     assert!(err(&found).contains("openai") && !err(&found).contains("sk-secret"), "{}", err(&found));
     let version = place.lisle(&["--version"]);
     assert_eq!((code(&version), out(&version).starts_with("lisle ")), (Some(0), true));
+    let verbose = place.lisle(&["--version", "--verbose"]);
+    assert_eq!(code(&verbose), Some(0));
+    let lines = out(&verbose);
+    for about in ["commit:", "build:", "sandbox:", "program:", "config:", "data:", "state:"] {
+        assert!(lines.lines().any(|line| line.starts_with(about)), "{about} is missing:\n{lines}");
+    }
+    assert_eq!(code(&place.lisle(&["--verbose"])), Some(2), "it is of --version alone");
 }
 
 #[test]

@@ -37,7 +37,14 @@ use values::{by, connection, mode, session_id, session_name, since};
 
 /// lisle: a full-screen terminal home for agent conversations.
 #[derive(Debug, Parser)]
-#[command(name = "lisle", version, about, disable_help_subcommand = true, max_term_width = 100)]
+#[command(
+    name = "lisle",
+    version,
+    about,
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
 pub struct Args {
     /// Command; without one the app opens.
     #[command(subcommand)]
@@ -54,6 +61,12 @@ pub struct Args {
     /// Full screen, overriding `linear` in config.toml.
     #[arg(long)]
     pub no_linear: bool,
+    /// Print the version.
+    #[arg(short = 'V', long)]
+    pub version: bool,
+    /// With --version: the build, its folders and the sandbox here, for a report.
+    #[arg(long, requires = "version")]
+    pub verbose: bool,
     /// Options of every command.
     #[command(flatten)]
     pub common: Common,
