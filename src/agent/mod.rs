@@ -55,6 +55,8 @@ pub mod worktree;
 pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, Requests};
 pub use self::engine_setup::{EngineSettings, Inbox, Setup};
 pub use self::rule_files::{Book, RuleBook};
+/// Contexts, patterns and strategies, for clients that change their files.
+pub use crate::store::prompt_files;
 pub(crate) use clock::day;
 pub use connections::{Connections, Keys, Listed, Opened};
 pub use supervisor::{Engine, open};

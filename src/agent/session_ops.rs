@@ -174,6 +174,12 @@ impl SessionOps {
     /// Changes all of them; those that could not be are named in one notice.
     pub(super) async fn change(self, sessions: Vec<SessionId>, change: PropertyChange) {
         let mut failed = Vec::new();
+        if let PropertyChange::Name(Some(name)) = &change
+            && let Err(why) = self.may_be_named(&sessions, name.clone()).await
+        {
+            failed.extend(sessions.into_iter().map(|id| (id, why.clone())));
+            return self.out.tell(failures("not changed", failed));
+        }
         for some in sessions.chunks(AT_ONCE) {
             let done = join_all(some.iter().map(|id| self.change_one(id, &change))).await;
             for (id, done) in some.iter().zip(done) {
@@ -185,6 +191,17 @@ impl SessionOps {
             }
         }
         self.out.tell(failures("not changed", failed));
+    }
+
+    async fn may_be_named(&self, sessions: &[SessionId], name: String) -> Result<(), String> {
+        let [session] = sessions else { return Err("a name is for one session".to_owned()) };
+        // Of a session without files yet, which is in no list.
+        let taken = |(id, meta): (&SessionId, &SessionMeta)| id != session && meta.names.alias.as_ref() == Some(&name);
+        if let Some((other, _)) = self.shared.sessions.metas().iter().find(|one| taken(*one)) {
+            return Err(format!("{other} has the name {name:?}"));
+        }
+        let (store, session) = (self.store(), session.clone());
+        blocking(move || store.may_be_named(&session, &name)).await.unwrap_or_else(|| Err("see the log".to_owned()))
     }
 
     /// `None`: its actor told it.

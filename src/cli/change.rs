@@ -102,6 +102,12 @@ pub(super) fn set(bootstrap: &Bootstrap, args: &Set) -> Exit {
     if title.is_some() && args.ids.len() > 1 {
         return usage("a title needs exactly one session");
     }
+    if let Some(name) = args.name.as_deref().filter(|name| !name.is_empty()) {
+        let [id] = args.ids.as_slice() else { return usage("a name needs exactly one session") };
+        if let Err(why) = bootstrap.store.may_be_named(id, name) {
+            return usage(&why);
+        }
+    }
     let wanted = &bootstrap.wanted;
     let cwd = wanted.cwd.as_ref().and_then(|dir| dir.canonicalize().ok());
     if changes.is_empty() && title.is_none() && wanted.mode.is_none() && cwd.is_none() {
@@ -157,6 +163,9 @@ fn changes(args: &Set, bootstrap: &Bootstrap) -> Result<Vec<PropertyChange>, Str
     }
     for words in &args.label {
         changes.push(PropertyChange::AddLabel(entry(&properties, words)?));
+    }
+    if let Some(name) = &args.name {
+        changes.push(PropertyChange::Name(Some(name.clone()).filter(|name| !name.is_empty())));
     }
     let both = [
         (args.flag, PropertyChange::Flagged(true)),

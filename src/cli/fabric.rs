@@ -45,7 +45,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &ListingArgs) -> Option<Exit> {
         return Some(prompts::show(&folders, PromptKind::Context, name));
     }
     if let Some(name) = wipecontext {
-        return Some(match folders.delete_context(name) {
+        return Some(match folders.delete(PromptKind::Context, name) {
             Ok(_) => Exit::Done,
             Err(error) => prompts::failed(&error),
         });

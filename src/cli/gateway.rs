@@ -217,6 +217,9 @@ fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
     let unknown = || failed(&format!("unknown token {}; --list shows the tokens", clean_line(name)));
     let done = if args.list {
         file.list().map(|all| {
+            if args.json {
+                return print_json(&all);
+            }
             let scopes = |one: &tokens::TokenShown| one.scopes.names().join(",");
             say(&all.iter().map(|one| format!("{}  {}\n", clean_line(&one.name), scopes(one))).collect::<String>());
             Exit::Done

@@ -28,13 +28,13 @@ pub(super) async fn contexts(bootstrap: &Bootstrap, command: ContextCommand) -> 
         ContextCommand::Show(args) => show(&folders, kind, &args.name),
         ContextCommand::Edit(args) => edit(&folders, args).await,
         ContextCommand::Set(args) => set(&folders, args),
-        ContextCommand::Rename(args) => done(folders.rename_context(&args.name, &args.to)),
+        ContextCommand::Rename(args) => done(folders.rename(PromptKind::Context, &args.name, &args.to)),
         ContextCommand::Delete(args) => {
             // Nothing is deleted if one of the names is wrong.
             if let Some(error) = args.names.iter().find_map(|name| folders.find(kind, name).err()) {
                 return failed(&error);
             }
-            let mut deleted = args.names.iter().map(|name| folders.delete_context(name));
+            let mut deleted = args.names.iter().map(|name| folders.delete(PromptKind::Context, name));
             deleted.find_map(Result::err).map_or(Exit::Done, |error| failed(&error))
         }
     }
@@ -138,7 +138,7 @@ fn set(folders: &PromptFolders, args: SetContext) -> Exit {
         complain("lisle: empty text. \"lisle context delete\" deletes a context.");
         return Exit::Usage;
     }
-    done(folders.set_context(origin(args.local), &args.name, &text))
+    done(folders.set(PromptKind::Context, origin(args.local), &args.name, &text))
 }
 
 async fn edit(folders: &PromptFolders, args: EditContext) -> Exit {
@@ -175,5 +175,5 @@ async fn edit(folders: &PromptFolders, args: EditContext) -> Exit {
         complain("lisle: empty text, nothing changed. \"lisle context delete\" deletes a context.");
         return Exit::Usage;
     }
-    done(folders.set_context(origin, &args.name, &after))
+    done(folders.set(PromptKind::Context, origin, &args.name, &after))
 }

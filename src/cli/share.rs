@@ -3,7 +3,7 @@
 use super::args::ShareArgs;
 use super::exit::Exit;
 use super::gateway::failed;
-use super::output::{complain, say};
+use super::output::{complain, print_json, say};
 use crate::domain::export::Format;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, SessionId};
@@ -26,7 +26,7 @@ pub(super) async fn run(bootstrap: &Bootstrap, files: &GatewayFiles, way: &Gatew
     }
     match &args.session {
         Some(session) => share(bootstrap, &pages, way, session, args.expires).await,
-        None => list(&pages),
+        None => list(&pages, args.json),
     }
 }
 
@@ -40,8 +40,12 @@ fn minute(at: At) -> String {
         .unwrap_or_default()
 }
 
-fn list(pages: &SharedPages) -> Exit {
-    for page in pages.list(now().0) {
+fn list(pages: &SharedPages, as_json: bool) -> Exit {
+    let pages = pages.list(now().0);
+    if as_json {
+        return print_json(&pages);
+    }
+    for page in pages {
         let until = page.expires.map_or_else(|| "until revoked".to_owned(), |at| format!("until {}", minute(At(at))));
         say(&format!("{}  {}  {until}\n", page.id, page.session));
     }

@@ -3,6 +3,8 @@
 //! A terminal into which files are dragged pastes their paths, each in its own way of quoting. Whether there are such files
 //! is not known here.
 
+use super::percent::percent_decoded;
+
 /// More paths in one paste are taken for text.
 const MOST: usize = 50;
 /// A longer word is no path.
@@ -94,34 +96,12 @@ fn is_path(word: &str) -> bool {
 /// The path that a word stands for: that of an address is taken out of it.
 fn place(word: &str) -> String {
     let Some(rest) = word.strip_prefix("file://") else { return word.to_owned() };
-    decoded(behind_host(rest))
+    percent_decoded(behind_host(rest))
 }
 
 /// A host may stand before the path of an address; it is this machine's name where files are dragged.
 fn behind_host(address: &str) -> &str {
     address.find('/').and_then(|at| address.get(at..)).unwrap_or(address)
-}
-
-/// `%20` and the like as what they stand for; what is no UTF-8 then stays as it was.
-fn decoded(path: &str) -> String {
-    let bytes = path.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let pair = bytes.get(at + 1..at + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        let value = pair.filter(|_| byte == b'%').and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        match value {
-            Some(value) => {
-                out.push(value);
-                at += 3;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

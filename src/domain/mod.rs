@@ -33,6 +33,7 @@ pub mod model;
 pub mod nearest;
 pub mod notice;
 pub mod paths;
+pub mod percent;
 pub mod permission;
 pub mod picture;
 pub mod plan;

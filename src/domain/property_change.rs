@@ -25,6 +25,8 @@ pub enum PropertyChange {
     RemoveLabel(String),
     /// All labels at once.
     Labels(Vec<String>),
+    /// The name on the command line, which one session of a workspace has; `None` takes it away.
+    Name(Option<String>),
 }
 
 impl PropertyChange {
@@ -44,6 +46,7 @@ impl PropertyChange {
             Self::AddLabel(entry) => add_label(&mut meta.labels, entry),
             Self::RemoveLabel(id) => remove_label(&mut meta.labels, id),
             Self::Labels(labels) => meta.labels.clone_from(labels),
+            Self::Name(name) => meta.names.alias.clone_from(name),
         }
     }
 }

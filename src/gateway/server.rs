@@ -10,6 +10,7 @@ use super::handshake::Connect;
 use super::home::{self, OwnError, OwnedHome};
 use super::methods::{ClientShown, HttpShown, SessionShown, Status};
 use super::tokens::TokenFile;
+use crate::agent::prompt_files::PromptFolders;
 use crate::agent::{self, ClientInfo, Engine, Setup};
 use crate::domain::session::Activity;
 use crate::domain::workspace::Workspace;
@@ -50,6 +51,12 @@ pub trait WorkspaceOpener: Send + Sync {
     /// # Errors
     /// A sentence.
     fn setup(&self, folder: &Path) -> Result<Setup, String>;
+
+    /// Named texts of a workspace.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn prompts(&self, folder: &Path) -> Result<PromptFolders, String>;
 }
 
 /// Settings of a gateway.
@@ -220,6 +227,24 @@ impl Gateway {
         let engine = self.engine(&folder).await?;
         client.attach(folder.clone(), &engine);
         Ok(folder)
+    }
+
+    /// Folder of the workspace that was used last.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) async fn last_folder(&self) -> Result<PathBuf, String> {
+        let workspaces = self.workspaces.clone();
+        blocking(move || workspaces.folder(None)).await
+    }
+
+    /// Named texts of a workspace.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) async fn prompts(&self, folder: PathBuf) -> Result<PromptFolders, String> {
+        let workspaces = self.workspaces.clone();
+        blocking(move || workspaces.prompts(&folder)).await
     }
 
     /// The workspaces that there are.

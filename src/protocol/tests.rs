@@ -212,6 +212,10 @@ fn every_command_crosses_a_wire() {
             sessions: vec![],
             change: PropertyChange::Labels(vec!["a::b".into()]),
         }),
+        Command::Engine(EngineCommand::Change {
+            sessions: vec![session()],
+            change: PropertyChange::Name(Some("notes".into())),
+        }),
         Command::Engine(EngineCommand::Branch {
             session: session(),
             at: Some(MessageId::new("m")),

@@ -14,6 +14,7 @@ use crate::gateway::remote::{self, JoinOptions, Joined};
 use crate::gateway::ssh::SshCommand;
 use crate::gateway::{home, server, start};
 use crate::protocol::{Command, NewSession, ToClient};
+use crate::store::prompt_files::PromptFolders;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -254,5 +255,9 @@ impl server::WorkspaceOpener for HomeWorkspaces {
         let moved = self.bootstrap.moved(folder.to_owned());
         let moved = moved.map_err(|error| format!("The workspace {} was not opened: {error:#}.", folder.display()))?;
         Ok(moved.engine(false))
+    }
+
+    fn prompts(&self, folder: &Path) -> Result<PromptFolders, String> {
+        Ok(self.bootstrap.prompts_of(folder))
     }
 }

@@ -282,7 +282,13 @@ impl Bootstrap {
     /// Folders of contexts, patterns and strategies.
     #[must_use]
     pub fn prompts(&self) -> PromptFolders {
-        prompt_folders(&self.workspace, &self.paths, &self.settings)
+        self.prompts_of(&self.workspace)
+    }
+
+    /// The same for another workspace.
+    #[must_use]
+    pub fn prompts_of(&self, workspace: &Path) -> PromptFolders {
+        prompt_folders(workspace, &self.paths, &self.settings)
     }
 
     /// Usage log.

@@ -91,10 +91,10 @@ impl PromptFolders {
         all.into_iter().filter_map(move |(origin, at)| Some((origin, folder(at?))))
     }
 
-    /// Path of a context in one of our own folders.
-    fn own_context(&self, origin: PromptOrigin, name: &str) -> PathBuf {
+    /// Folder of a kind among our own.
+    fn own(&self, kind: PromptKind, origin: PromptOrigin) -> PathBuf {
         let folder = if origin == PromptOrigin::Workspace { &self.workspace } else { &self.config };
-        folder.join(PromptKind::Context.folder()).join(name)
+        folder.join(kind.folder())
     }
 
     /// Names that can be read, sorted, each from the first folder that has it.
@@ -157,12 +157,12 @@ impl PromptFolders {
         strategy_of(&self.find(PromptKind::Strategy, name)?.path)
     }
 
-    /// Writes a context to a folder of our own, in the place of one of that name there.
+    /// Writes a text to a folder of our own, in the place of one of that name there.
     ///
     /// # Errors
     /// [`PromptError`].
-    pub fn set_context(&self, origin: PromptOrigin, name: &str, text: &str) -> Result<PathBuf, PromptError> {
-        let path = self.writable(origin, name)?;
+    pub fn set(&self, kind: PromptKind, origin: PromptOrigin, name: &str, text: &str) -> Result<PathBuf, PromptError> {
+        let path = self.writable(kind, origin, name)?;
         if text.len() as u64 > MOST_BYTES {
             let why = format!("the text is longer than {} KiB", MOST_BYTES / 1024);
             return Err(PromptError::Unwritable { path, why });
@@ -171,43 +171,50 @@ impl PromptFolders {
         Ok(path)
     }
 
-    /// Renames a context where it stands.
+    /// Renames a text where it stands.
     ///
     /// # Errors
     /// [`PromptError`], also when the new name is taken.
-    pub fn rename_context(&self, old: &str, new: &str) -> Result<PathBuf, PromptError> {
-        let file = self.find(PromptKind::Context, old)?;
+    pub fn rename(&self, kind: PromptKind, old: &str, new: &str) -> Result<PathBuf, PromptError> {
+        let file = self.find(kind, old)?;
         self.not_foreign(&file)?;
-        let path = self.writable(file.origin, new)?;
+        let path = self.writable(kind, file.origin, new)?;
+        if let Some(folder) = path.parent().filter(|_| kind == PromptKind::Pattern) {
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)
+                .map_err(|error| unwritable(&path, &error))?;
+        }
         // A link is refused where the name exists: nothing is replaced.
         fs::hard_link(&file.path, &path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => unwritable(&path, &"it exists already"),
             _ => unwritable(&path, &error),
         })?;
-        fs::remove_file(&file.path).map_err(|error| unwritable(&file.path, &error))?;
+        remove(kind, &file.path)?;
         Ok(path)
     }
 
-    /// Deletes a context.
+    /// Deletes a text.
     ///
     /// # Errors
     /// [`PromptError`].
-    pub fn delete_context(&self, name: &str) -> Result<PathBuf, PromptError> {
-        let file = self.find(PromptKind::Context, name)?;
+    pub fn delete(&self, kind: PromptKind, name: &str) -> Result<PathBuf, PromptError> {
+        let file = self.find(kind, name)?;
         self.not_foreign(&file)?;
-        fs::remove_file(&file.path).map_err(|error| unwritable(&file.path, &error))?;
+        remove(kind, &file.path)?;
         Ok(file.path)
     }
 
-    fn writable(&self, origin: PromptOrigin, name: &str) -> Result<PathBuf, PromptError> {
-        let kind = PromptKind::Context;
+    fn writable(&self, kind: PromptKind, origin: PromptOrigin, name: &str) -> Result<PathBuf, PromptError> {
         if !is_prompt_name(name) {
             return Err(PromptError::Name { kind, name: name.to_owned() });
         }
-        let path = self.own_context(origin, name);
-        let folder = path.parent().unwrap_or(Path::new("."));
+        let folder = self.own(kind, origin);
+        let path = path_of(kind, &folder, name);
         let linked = |path: &Path| fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink());
-        if origin == PromptOrigin::Workspace && (linked(folder) || linked(&path)) {
+        if origin == PromptOrigin::Workspace && path.ancestors().take_while(|one| one.starts_with(&folder)).any(linked)
+        {
             return Err(unwritable(&path, &"it is a link"));
         }
         Ok(path)
@@ -219,6 +226,15 @@ impl PromptFolders {
             PromptOrigin::Workspace | PromptOrigin::Config => Ok(()),
         }
     }
+}
+
+/// Removes a file; of a pattern also its folder, unless more lies there.
+fn remove(kind: PromptKind, path: &Path) -> Result<(), PromptError> {
+    fs::remove_file(path).map_err(|error| unwritable(path, &error))?;
+    if let Some(folder) = path.parent().filter(|_| kind == PromptKind::Pattern) {
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
 }
 
 fn unwritable(path: &Path, why: &impl ToString) -> PromptError {
@@ -393,20 +409,29 @@ mod tests {
     fn contexts_are_written_renamed_and_deleted() {
         let bench = Bench::new();
         let folders = &bench.folders;
-        let path = folders.set_context(PromptOrigin::Config, "writer", "Be brief.\n").unwrap();
+        let path = folders.set(PromptKind::Context, PromptOrigin::Config, "writer", "Be brief.\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "Be brief.\n");
-        folders.set_context(PromptOrigin::Config, "coder", "x").unwrap();
-        assert!(folders.rename_context("writer", "coder").unwrap_err().to_string().ends_with("it exists already"));
-        folders.rename_context("writer", "author").unwrap();
+        folders.set(PromptKind::Context, PromptOrigin::Config, "coder", "x").unwrap();
+        assert!(
+            folders
+                .rename(PromptKind::Context, "writer", "coder")
+                .unwrap_err()
+                .to_string()
+                .ends_with("it exists already")
+        );
+        folders.rename(PromptKind::Context, "writer", "author").unwrap();
         assert_eq!(bench.listed(PromptKind::Context), ["author config", "coder config"]);
-        folders.delete_context("author").unwrap();
-        assert!(matches!(folders.delete_context("author"), Err(PromptError::Missing { .. })));
+        folders.delete(PromptKind::Context, "author").unwrap();
+        assert!(matches!(folders.delete(PromptKind::Context, "author"), Err(PromptError::Missing { .. })));
         for name in ["..", "a/b", ""] {
-            assert!(matches!(folders.set_context(PromptOrigin::Config, name, ""), Err(PromptError::Name { .. })));
-            assert!(matches!(folders.delete_context(name), Err(PromptError::Name { .. })));
+            assert!(matches!(
+                folders.set(PromptKind::Context, PromptOrigin::Config, name, ""),
+                Err(PromptError::Name { .. })
+            ));
+            assert!(matches!(folders.delete(PromptKind::Context, name), Err(PromptError::Name { .. })));
         }
         bench.file("f/contexts/theirs", "x");
-        assert!(folders.delete_context("theirs").unwrap_err().to_string().contains("only read"));
+        assert!(folders.delete(PromptKind::Context, "theirs").unwrap_err().to_string().contains("only read"));
         assert!(bench.dir.path().join("f/contexts/theirs").exists());
     }
 }

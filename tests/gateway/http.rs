@@ -203,6 +203,8 @@ fn tokens_do_what_their_scopes_say_until_they_are_revoked() {
         token(&place, &["--name", "reader", "--scopes", "read"]),
         token(&place, &["--name", "bot", "--scopes", "write"]),
     );
+    let listed: Value = serde_json::from_str(&out(&place.lisle(&["gateway", "token", "--list", "--json"]))).unwrap();
+    assert!(listed.as_array().unwrap().iter().any(|one| one["name"] == "owner"), "{listed}");
     let listed = out(&place.lisle(&["gateway", "token", "--list"]));
     assert_eq!(listed, "owner  read,write,approve,admin\nreader  read\nbot  write\n");
     let path = format!("/v1/workspaces/default/sessions/{id}/messages");
@@ -525,6 +527,8 @@ fn shared_pages_are_read_by_everybody_until_they_are_revoked() {
     let short = share(&["--expires", "1s"]);
     let short = short.strip_prefix(&format!("http://{address}")).unwrap();
     crate::place::until("it expired", || pages.ask("GET", short, &[], "").status == 410);
+    let listed: Value = serde_json::from_str(&out(&place.lisle(&["gateway", "share", "--list", "--json"]))).unwrap();
+    assert_eq!(listed[0]["id"].as_str().map(str::len), Some(32), "{listed}");
     let listed = out(&place.lisle(&["gateway", "share", "--list"]));
     assert_eq!(listed.lines().filter(|line| line.contains(&id)).count(), 2, "{listed}");
     let name = path.strip_prefix("/s/").unwrap();

@@ -7,6 +7,7 @@ mod frames;
 mod held;
 mod http;
 mod http_commands;
+mod http_fabric;
 mod http_socket;
 mod http_tls;
 mod place;

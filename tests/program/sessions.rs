@@ -215,6 +215,9 @@ fn what_cannot_be_set_changes_nothing() {
         (&["--label", "bug::x"], 2, "takes no value"),
         (&["--title", "  "], 2, "empty title"),
         (&[SWIFT, "--title", "x"], 2, "a title needs exactly one session"),
+        (&[SWIFT, "--name", "x"], 2, "a name needs exactly one session"),
+        (&["--name", "../x"], 2, "invalid session name"),
+        (&["--name", "260902-other-river"], 2, "has the form of an id"),
         (&["--flag", "--unflag"], 2, "cannot be used with"),
         (&["--mode", "yolo"], 2, "expected explore"),
     ] {
@@ -223,6 +226,20 @@ fn what_cannot_be_set_changes_nothing() {
         assert!(err(&output).contains(says), "{args:?}: {}", err(&output));
     }
     assert_eq!(std::fs::read(place.session(CALM).join("session.jsonl")).unwrap(), before);
+}
+
+#[test]
+fn a_name_is_given_to_one_session_and_taken_away() {
+    let place = Place::new();
+    place.out(&["sessions", "set", SWIFT, "--name", "notes"]);
+    let taken = place.lisle(&["sessions", "set", CALM, "--name", "notes"]);
+    assert_eq!(code(&taken), 2);
+    assert!(err(&taken).contains(&format!("{SWIFT} has the name")), "{}", err(&taken));
+    place.out(&["sessions", "set", SWIFT, "--name", "notes"]);
+    let names = || place.out(&["run", "--listsessions"]);
+    assert!(names().lines().any(|name| name == "notes"), "{}", names());
+    place.out(&["sessions", "set", SWIFT, "--name", ""]);
+    assert!(names().lines().any(|name| name == SWIFT), "{}", names());
 }
 
 #[test]

@@ -44,6 +44,8 @@ fn in_words(state: &State, change: &PropertyChange, metas: &[&SessionMeta]) -> S
         PropertyChange::AddLabel(entry) => format!("{} on {who}", label(entry)),
         PropertyChange::RemoveLabel(id) => format!("{} off {who}", label(id)),
         PropertyChange::Labels(_) => format!("Labelled {who}"),
+        PropertyChange::Name(Some(name)) => format!("Named {who}: {name}"),
+        PropertyChange::Name(None) => format!("Name removed: {who}"),
     }
 }
 

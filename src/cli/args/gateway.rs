@@ -113,6 +113,9 @@ pub struct TokenArgs {
     /// List names and scopes.
     #[arg(long, conflicts_with_all = ["name", "revoke"])]
     pub list: bool,
+    /// With --list: a JSON array.
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// Remove the token of this name; its clients are cut off.
     #[arg(long, value_name = "NAME", conflicts_with = "name")]
     pub revoke: Option<String>,
@@ -130,6 +133,9 @@ pub struct ShareArgs {
     /// List shared pages.
     #[arg(long, conflicts_with_all = ["shared", "revoke"])]
     pub list: bool,
+    /// With --list: a JSON array.
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// Remove the page of this id.
     #[arg(long, value_name = "ID", conflicts_with = "shared")]
     pub revoke: Option<String>,

@@ -176,6 +176,9 @@ pub struct Set {
     /// Title; never replaced by a generated one.
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
+    /// Name for --session; an empty one removes it.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// Status, by id or name.
     #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,

@@ -13,6 +13,7 @@ use crate::protocol::{
     ClientRequest, Command, EngineCommand, EngineEvent, ErrorCode, Event, Opened, SessionCommand, SessionEvent,
     Stamped, ToClient,
 };
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +47,17 @@ impl Asking {
     /// Client of a workspace's engine. `interactive`: turns that it begins may ask, and wait until somebody answers.
     pub async fn of(guarding: &Guarding, workspace: &str, grant: &Grant, interactive: bool) -> Result<Self, Problem> {
         let folder = self::workspace(guarding, workspace).await?.path;
-        let engine = guarding.gateway.engine(&folder).await.map_err(Problem::unavailable)?;
+        Self::in_folder(guarding, &folder, grant, interactive).await
+    }
+
+    /// The same of a workspace's folder.
+    pub async fn in_folder(
+        guarding: &Guarding,
+        folder: &Path,
+        grant: &Grant,
+        interactive: bool,
+    ) -> Result<Self, Problem> {
+        let engine = guarding.gateway.engine(folder).await.map_err(Problem::unavailable)?;
         let name = format!("http (token {})", grant.name);
         let info = ClientInfo { interactive, reads_on: false, ..ClientInfo::remote(&name, grant.scopes.clone()) };
         Ok(Self { link: engine.connect(info), last: 0, _visit: Visit::new(&guarding.gateway) })

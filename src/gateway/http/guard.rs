@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,6 +25,9 @@ pub(super) const SOCKET_PATH: &str = "/v1/socket";
 
 /// Cookie of a browser that opened a link.
 pub(super) const COOKIE: &str = "lisle_browser";
+
+/// Header in which clients of Fabric send their token.
+const API_KEY: &str = "x-api-key";
 
 /// Characters of a path in the log.
 const LOGGED_PATH: usize = 300;
@@ -48,6 +52,8 @@ pub(super) struct Guarding {
     behind_proxy: bool,
     hosts: Vec<String>,
     log: AccessLog,
+    /// Folder for sessions on their way in.
+    pub saving: PathBuf,
 }
 
 /// Client that asks, behind the guard.
@@ -73,7 +79,8 @@ impl Guarding {
     pub fn new(gateway: Arc<Gateway>, options: &HttpOptions, tls: bool, files: &GatewayFiles) -> Self {
         let log = AccessLog::new(files.folder().join("http.log"));
         let (behind_proxy, hosts) = (options.behind_proxy, options.hosts.clone());
-        Self { gateway, secure: tls || behind_proxy, behind_proxy, hosts, log }
+        let saving = files.folder().join("saving");
+        Self { gateway, secure: tls || behind_proxy, behind_proxy, hosts, log, saving }
     }
 
     fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
@@ -106,6 +113,11 @@ impl Guarding {
             let token = value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
             let token = token.map_or("", |(_, token)| token.trim());
             return access.admit(address, token, Instant::now()).map(Some).map_err(Problem::refused);
+        }
+        // As clients of Fabric send it.
+        if let Some(key) = headers.get(API_KEY) {
+            let key = key.to_str().unwrap_or_default();
+            return access.admit(address, key.trim(), Instant::now()).map(Some).map_err(Problem::refused);
         }
         // What a browser sends by itself changes nothing.
         if method != Method::GET && method != Method::HEAD {

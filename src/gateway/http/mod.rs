@@ -7,6 +7,7 @@
 //! | `routes`, `problem` | paths, and errors as JSON |
 //! | `socket` | WebSocket, with the frames of the socket |
 //! | `ask`, `rest`, `events` | workspaces, sessions and messages; events as they happen |
+//! | `fabric` | endpoints of Fabric's REST server |
 //! | `page`, `html` | pages for a browser, to read |
 //! | `shared` | conversations that were shared, for everybody who has the address |
 //! | `access_log` | one line of JSON for each request |
@@ -16,6 +17,7 @@
 mod access_log;
 mod ask;
 mod events;
+mod fabric;
 mod guard;
 mod html;
 mod listen;

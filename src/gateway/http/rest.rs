@@ -39,19 +39,30 @@ pub(super) fn parameter<T: FromStr>(query: Option<&str>, name: &str) -> Result<O
 }
 
 /// Reads a body as JSON.
-async fn body<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
-    let whole = tokio::time::timeout(BODY_COMES, Limited::new(body, BODY).collect()).await;
+pub(super) async fn body<T: DeserializeOwned>(given: Body) -> Result<T, Problem> {
+    body_of(given, BODY).await
+}
+
+/// Reads a body of at most so many bytes as JSON.
+pub(super) async fn body_of<T: DeserializeOwned>(given: Body, most: usize) -> Result<T, Problem> {
+    let bytes = bytes(given, most).await?;
+    serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(format!("Invalid body: {error}.")))
+}
+
+/// Reads a body of at most so many bytes.
+pub(super) async fn bytes(given: Body, most: usize) -> Result<Vec<u8>, Problem> {
+    let whole = tokio::time::timeout(BODY_COMES, Limited::new(given, most).collect()).await;
     let whole = whole.map_err(|_| {
         Problem::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::InvalidRequest, "The body did not come in time.")
     })?;
     let bytes = whole.map_err(|error| match error.downcast::<LengthLimitError>() {
         Ok(_) => {
-            let text = format!("A body has at most {BODY} bytes.");
+            let text = format!("A body has at most {most} bytes.");
             Problem::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::TooLarge, text)
         }
         Err(error) => Problem::invalid(format!("Can't read the body: {error}.")),
     })?;
-    serde_json::from_slice(&bytes.to_bytes()).map_err(|error| Problem::invalid(format!("Invalid body: {error}.")))
+    Ok(bytes.to_bytes().into())
 }
 
 /// `GET /v1/workspaces`

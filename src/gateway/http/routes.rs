@@ -2,7 +2,7 @@
 
 use super::guard::{self, Guarding};
 use super::problem::{Problem, json};
-use super::{events, page, rest, socket};
+use super::{events, fabric, page, rest, socket};
 use crate::gateway::frame::ErrorCode;
 use axum::Router;
 use axum::http::StatusCode;
@@ -24,6 +24,7 @@ pub(super) fn app(guarding: Arc<Guarding>) -> Router {
         .route("/", get(page::sessions))
         .route("/w/{workspace}/{session}", get(page::conversation))
         .route("/link/{link}", get(page::link))
+        .merge(fabric::routes())
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(axum::middleware::from_fn_with_state(guarding.clone(), guard::guard))

@@ -7,8 +7,10 @@ pub use super::index::IndexMark;
 use super::index::{self, Basis, Index, Stamp};
 use super::session;
 use crate::domain::attention::Broken;
+use crate::domain::ids::looks_generated;
 use crate::domain::nearest::nearest;
 use crate::domain::notice::{Level, Notice};
+use crate::domain::prompt_text::is_prompt_name;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::header::{self, First, Home, Second};
@@ -101,6 +103,23 @@ impl Store {
         let all = self.list().sessions;
         let named = all.into_iter().filter(|meta| meta.names.alias.as_deref() == Some(name));
         named.min_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id))).map(|meta| meta.id)
+    }
+
+    /// Checks that a session may have a name: it can be one, is no id, and no other session has it.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn may_be_named(&self, session: &SessionId, name: &str) -> Result<(), String> {
+        if !is_prompt_name(name) {
+            return Err(format!("invalid session name {name:?}: use letters, digits, '.', '_' and '-', no dot first"));
+        }
+        if looks_generated(name) {
+            return Err(format!("{name} has the form of an id"));
+        }
+        match self.named(name).filter(|other| other != session) {
+            Some(other) => Err(format!("{other} has the name {name:?}")),
+            None => Ok(()),
+        }
     }
 
     /// Name or id of a session that is nearest to a word.

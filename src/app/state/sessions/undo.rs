@@ -55,6 +55,7 @@ pub fn inverse(meta: &SessionMeta, change: &PropertyChange) -> Option<PropertyCh
             labels(after)
         }
         PropertyChange::Labels(to) => labels(to.clone()),
+        PropertyChange::Name(to) => (*to != meta.names.alias).then(|| PropertyChange::Name(meta.names.alias.clone())),
     }
 }
 
