@@ -218,15 +218,15 @@ pub const ASCII: Glyphs = Glyphs {
         stopping: ".",
         current: "|",
         flag: "F",
-        marked: "+",
-        done: "x",
+        marked: "@",
+        done: "+",
         cancelled: "/",
         branched: "&",
     },
     meter: MeterGlyphs { full: "#", empty: "-", used: "#", free: "." },
     lines: LineGlyphs { rule: "|", line: "-", corners: ["+", "+", "+", "+"], branch: "|" },
     arrows: ArrowGlyphs { up: "^", down: "v", left: "<", right: ">" },
-    marks: MarkGlyphs { warning: "!", check: "x", partly: "~" },
+    marks: MarkGlyphs { warning: "!", check: "+", partly: "~" },
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
@@ -250,6 +250,9 @@ mod tests {
             let mut signs: Vec<&str> = set.legend().iter().map(|(sign, _)| *sign).collect();
             signs.extend([set.session.stopping, set.session.marked, set.marks.warning, set.session.cancelled]);
             signs.extend([set.stop, set.open, set.closed, set.marks.partly]);
+            // What is done or allowed has one sign, which is never that of a row that failed.
+            assert_eq!(set.marks.check, set.session.done);
+            assert!(!["x", "✗"].contains(&set.marks.check), "{}", set.marks.check);
             let count = signs.len();
             signs.sort_unstable();
             signs.dedup();

@@ -38,12 +38,7 @@ pub(crate) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
         // Who scrolls to the end follows it from there on.
         // What is marked stays where it is.
         let follows = chat.drawn.at_end && chat.mark.is_none();
-        chat.at_edge = drawn.at_top && chat.earlier.is_some() || bottom && chat.later.is_some();
-        chat.view = match chat.view {
-            _ if follows => View::End,
-            asked @ View::At { .. } if chat.at_edge => asked,
-            _ => View::At { key, line },
-        };
+        chat.view = if follows { View::End } else { View::At { key, line } };
     }
     chat.reveal = false;
     if let (true, Some(cursor), false) = (bottom, chat.later, chat.loading || !open.loaded) {

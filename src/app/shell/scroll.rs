@@ -40,10 +40,7 @@ pub(crate) fn scroll(state: &mut State, by: i64) {
     let Some(chat) = chat(state) else { return };
     chat.seek = None;
     chat.held = false;
-    // Away from the edge it goes from what is seen, not from what was asked for beyond it.
-    let away = chat.at_edge && (by > 0) == chat.drawn.at_top;
     chat.view = match (chat.view, chat.drawn.top) {
-        (View::At { .. }, Some((key, line))) if away => View::At { key, line: line.saturating_add(by) },
         (View::At { key, line }, _) | (View::Mark { .. }, Some((key, line))) => {
             View::At { key, line: line.saturating_add(by) }
         }

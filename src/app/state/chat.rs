@@ -120,9 +120,6 @@ pub struct Chat {
     pub loading: bool,
     /// Scroll position.
     pub view: View,
-    /// The pane is at the edge of what is loaded while more is there: the position may lie beyond it, and is shown once the
-    /// page has come.
-    pub at_edge: bool,
     /// Detail of tool calls.
     pub density: Density,
     /// Changes stand one line below the other however wide the pane is.

@@ -127,6 +127,8 @@ struct Screen {
     notify: crate::config::settings::Notify,
     /// Glyphs follow the terminal's answer.
     auto_glyphs: bool,
+    /// The list was shown for the first time, which ends the start.
+    settled: bool,
 }
 
 /// Starts reading the terminal for the loop. What acknowledges frames goes to the writer at once.
@@ -222,6 +224,10 @@ impl Surface for Screen {
 
     fn draw(&mut self) {
         self.draw_if_due();
+        if !self.settled && self.client.state.sessions.loaded {
+            self.settled = true;
+            tokio::task::spawn_blocking(crate::sandbox::own_process::memory::give_back_start_code);
+        }
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) fn open(tty: Tty, link: Link, options: Options, events: Events) -> Re
         remember_theme: options.remember_theme,
         notify: options.notify,
         auto_glyphs: options.glyphs.is_none(),
+        settled: false,
     };
     screen.background();
     screen.tell_pictures();

@@ -153,31 +153,6 @@ fn a_page_before_keeps_the_place() {
 }
 
 #[test]
-fn keys_at_the_edge_of_what_is_loaded_count_when_the_page_comes() {
-    let mut screen = Screen::new();
-    let mut opened = snapshot(meta("s"));
-    opened.rows = vec![user_row("c", "c"), assistant_row("d", "d")];
-    opened.earlier = Some(7);
-    screen.session("s", SessionEvent::Opened(Box::new(opened))).draw(false);
-    let first = keys(&screen)[0];
-    let mut frame = screen.state.screen.frame.clone();
-    if let Some(chat) = &mut frame.chat {
-        (chat.at_top, chat.top) = (true, Some((first, 0)));
-    }
-    let line = |screen: &Screen| match screen.state.current_open().unwrap().chat.view {
-        View::At { key, line } if key == first => line,
-        other => panic!("{other:?}"),
-    };
-    screen.msg(Msg::Drawn(Box::new(frame.clone()))).keys("pageup").msg(Msg::Drawn(Box::new(frame.clone())));
-    let page = line(&screen);
-    assert!(page < 0, "{page}");
-    screen.keys("pageup").msg(Msg::Drawn(Box::new(frame.clone())));
-    assert_eq!(line(&screen), 2 * page, "none is lost");
-    screen.keys("pagedown");
-    assert_eq!(line(&screen), -page, "the other way from what is seen");
-}
-
-#[test]
 fn a_missing_event_asks_for_a_snapshot_once() {
     let mut screen = Screen::new();
     put(&mut screen, user_row("u", "hi"));
