@@ -1,6 +1,9 @@
 //! Secrets in a line of JSON: each text is looked at as it reads, not as it is escaped. All other bytes stay.
 
-use super::shapes::{MASK, is_secret_of, masked};
+use super::shapes::{MASK, is_secret_of, masked, quoted};
+
+/// Fields of a header whose text is cut to a length, so that a key in it may have lost its end.
+const CUT: [&str; 3] = ["preview", "name", "title"];
 
 /// The line with secrets in its texts masked, and how many there were. `None`: there are none. A line that is no JSON is
 /// looked at as text.
@@ -24,7 +27,16 @@ pub fn masked_json(line: &str) -> Option<(String, usize)> {
         }
         // A value, or one of a list: then the name of the list is not its name.
         let named = line.get(..from).is_some_and(|before| before.trim_end().ends_with(':'));
-        let safe = if named && is_secret_of(&name, &text) { Some((MASK.to_owned(), 1)) } else { masked(&text) };
+        let safe = match (named, masked(&text)) {
+            (true, _) if is_secret_of(&name, &text) => Some((MASK.to_owned(), 1)),
+            (true, safe) if CUT.contains(&name.as_str()) => {
+                let (safe, found) = safe.unwrap_or_else(|| (text.clone(), 0));
+                let whole = quoted(&safe);
+                let found = found + usize::from(whole != safe);
+                (found > 0).then_some((whole, found))
+            }
+            (_, safe) => safe,
+        };
         let Some((safe, found)) = safe else { continue };
         out.push_str(line.get(copied..from).unwrap_or_default());
         out.push_str(&serde_json::to_string(&safe).unwrap_or_else(|_| "\"***\"".to_owned()));
@@ -49,4 +61,20 @@ fn literal(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_lost_its_end_in_a_header_is_masked_as_well() {
+        let line = r#"{"id":"a","name":"use ghp_abcdef","preview":"write sk-ant-REDACTED and glpat-abcdef"}"#;
+        let (safe, count) = masked_json(line).unwrap();
+        assert!(!safe.contains("abcdef") && count >= 2, "{safe}");
+        assert!(safe.starts_with(r#"{"id":"a","name":"use ghp_***"#), "{safe}");
+        for plain in [r#"{"name":"bash","preview":"a plain word"}"#, r#"{"title":"The sk-learn tutorial"}"#] {
+            assert_eq!(masked_json(plain), None, "{plain}");
+        }
+    }
 }
