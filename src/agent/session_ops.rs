@@ -11,8 +11,8 @@ use super::event_outbox::EngineOutbox;
 use super::mailbox::{Control, Mailbox, Released, Running, SHOWN};
 use super::session_files::trouble;
 use super::shared_state::Shared;
+use crate::domain::audit_log::AuditLog;
 use crate::domain::export::Format;
-use crate::domain::ledger::Ledger;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
 use crate::domain::property_change::PropertyChange;
@@ -29,8 +29,8 @@ use tokio::sync::oneshot;
 
 /// Number of headers written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
-/// Calls that a ledger tells of, the last ones.
-const LEDGER: usize = 20_000;
+/// Calls in an audit log at most; older ones are only counted.
+const MOST_CALLS: usize = 20_000;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -475,9 +475,9 @@ impl SessionOps {
         }
     }
 
-    // ---- the ledger ----
+    // ---- the audit log ----
 
-    /// Reads the ledger of a session from its rows.
+    /// Reads the audit log of a session from its rows.
     pub(super) async fn audit(self, id: SessionId) {
         if let Some(mailbox) = self.shared.sessions.mailbox(&id) {
             flushed(&mailbox).await;
@@ -490,10 +490,10 @@ impl SessionOps {
                 Err(StoreError::NoSession { .. }) => Vec::new(),
                 Err(error) => return Err(error),
             };
-            Ok(Ledger::of(session, &rows, LEDGER))
+            Ok(AuditLog::of(session, &rows, MOST_CALLS))
         });
         match read.await {
-            Some(Ok(ledger)) => self.out.send(EngineEvent::Audit(Box::new(ledger))),
+            Some(Ok(log)) => self.out.send(EngineEvent::Audit(Box::new(log))),
             Some(Err(error)) => {
                 let text = format!("Can't read the audit log of {id}: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text)));

@@ -1,9 +1,9 @@
-//! `lisle audit`: the ledger of a session, for people and for programs.
+//! `lisle audit`: the audit log of a session, for people and for programs.
 
 use super::args::Audit;
 use super::exit::Exit;
 use super::output::{complain, say};
-use crate::domain::ledger::{Fate, Ledger, LedgerEntry};
+use crate::domain::audit_log::{AuditEntry, AuditLog, Fate};
 use crate::domain::permission::Sandbox;
 use crate::domain::{At, sanitise};
 use crate::runtime::setup::Bootstrap;
@@ -17,8 +17,8 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
             return Exit::Failed;
         }
     };
-    let ledger = Ledger::of(args.id.clone(), &seen.rows, usize::MAX);
-    let shown = ledger.entries.iter().filter(|entry| !args.refused || entry.fate() == Fate::Refused);
+    let log = AuditLog::of(args.id.clone(), &seen.rows, usize::MAX);
+    let shown = log.entries.iter().filter(|entry| !args.refused || entry.fate() == Fate::Refused);
     let mut out = String::new();
     for entry in shown {
         if args.json {
@@ -33,7 +33,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
 }
 
 /// The entry with what became of it, as one line.
-fn json(entry: &LedgerEntry) -> String {
+fn json(entry: &AuditEntry) -> String {
     let mut value = serde_json::to_value(entry).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
         object.insert("fate".to_owned(), entry.fate().word().into());
@@ -41,7 +41,7 @@ fn json(entry: &LedgerEntry) -> String {
     sanitise::reveal_json(&value.to_string()).into_owned()
 }
 
-fn line(out: &mut String, entry: &LedgerEntry) {
+fn line(out: &mut String, entry: &AuditEntry) {
     let subject = sanitise::reveal_line(entry.subject.trim());
     let tool = sanitise::clean_line(&entry.tool);
     let fate = entry.fate().word();

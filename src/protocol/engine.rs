@@ -102,7 +102,7 @@ pub enum EngineCommand {
         /// A relative path begins there.
         from: Option<PathBuf>,
     },
-    /// Send the ledger of a session's tool calls: `EngineEvent::Audit`.
+    /// Send the audit log of a session's tool calls: `EngineEvent::Audit`.
     Audit {
         /// Session id.
         session: SessionId,

@@ -2,10 +2,10 @@
 
 use super::session::{Queued, SessionCommand};
 use crate::domain::attachment::Attachment;
+use crate::domain::audit_log::AuditLog;
 use crate::domain::context::ContextReport;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
-use crate::domain::ledger::Ledger;
 use crate::domain::message::Message;
 use crate::domain::model::{LevelMeaning, ModelFigures};
 use crate::domain::notice::Notice;
@@ -156,8 +156,8 @@ pub enum EngineEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again: Option<String>,
     },
-    /// The ledger of a session's tool calls.
-    Audit(Box<Ledger>),
+    /// Audit log of a session's tool calls.
+    Audit(Box<AuditLog>),
     /// Usage and cost of requests.
     Usage(Box<Spending>),
     /// Definitions of the workspace: at the start, and when they changed.

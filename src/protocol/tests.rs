@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::attachment::Attachment;
+use crate::domain::audit_log::AuditLog;
 use crate::domain::context::ContextReport;
 use crate::domain::context::{ContextPart, ContextSort};
 use crate::domain::export::Format;
@@ -9,7 +10,6 @@ use crate::domain::ids::CallId;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
 use crate::domain::job::{EndedBy, JobEnd};
-use crate::domain::ledger::Ledger;
 use crate::domain::message::Message;
 use crate::domain::message::{
     AssistantText, Body, Carried, CutBy, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
@@ -415,7 +415,7 @@ fn every_event_crosses_a_wire() {
             rows: 2,
             refuge: Refuge::File("/tmp/a.txt".into()),
         }))),
-        Event::Engine(EngineEvent::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9)))),
+        Event::Engine(EngineEvent::Audit(Box::new(AuditLog::of(session(), &[row(tool(Authority::Nobody))], 9)))),
         of_session(SessionEvent::Context(Box::new(ContextReport {
             window: Some(200_000),
             parts: vec![ContextPart { sort: ContextSort::Tool, name: "read".into(), count: 1, tokens: 200 }],

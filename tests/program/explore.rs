@@ -85,8 +85,8 @@ impl Room {
         out
     }
 
-    /// The ledger of the only session, as `lisle audit` prints it.
-    fn ledger(&self) -> Vec<Value> {
+    /// Audit log of the only session, as `lisle audit` prints it.
+    fn log(&self) -> Vec<Value> {
         let lisle = |args: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
             command.args(args).env("LISLE_HOME", self.root.join("home")).stdin(Stdio::null());
@@ -145,9 +145,9 @@ fn nothing_is_written_no_secret_read_and_no_program_of_the_repository_run() {
     for (command, result) in allowed.iter().zip(&results[refused.len()..]) {
         assert!(result.contains("exit "), "{command}: {result}");
     }
-    let ledger = room.ledger();
-    assert_eq!(ledger.len(), calls.len(), "every call stands in the ledger");
-    for (entry, result) in ledger.iter().zip(&results) {
+    let log = room.log();
+    assert_eq!(log.len(), calls.len(), "every call stands in the audit log");
+    for (entry, result) in log.iter().zip(&results) {
         let refused = result.starts_with("Explore is read-only");
         assert_eq!(entry["fate"] == "refused", refused, "{entry}");
         if refused {

@@ -7,8 +7,8 @@ use lisle::app::msg::{Found, Hit, Msg};
 use lisle::domain::context::ContextReport;
 use lisle::domain::search_hit::{HitIn, RowHit, Searched, SessionHits};
 
+use lisle::domain::audit_log::AuditLog;
 use lisle::domain::job::JobShown;
-use lisle::domain::ledger::Ledger;
 use lisle::domain::message::{AssistantText, Body, Failure, FailureAction, Info, InfoKind, Plan, Thinking, UserText};
 use lisle::domain::request::{AgentQuestion, Ask, Request};
 use lisle::domain::session::Activity;
@@ -220,7 +220,7 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
     let of_session = |event| Event::Session { id: session.clone(), event };
     vec![
         Event::Engine(EngineEvent::Health(Box::default())),
-        Event::Engine(EngineEvent::Audit(Box::new(Ledger {
+        Event::Engine(EngineEvent::Audit(Box::new(AuditLog {
             session: session.clone(),
             entries: Vec::new(),
             left_out: dice.roll(3),

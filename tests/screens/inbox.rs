@@ -15,7 +15,7 @@ use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
 use lisle::app::state::picker::{Item, Kind, Picker, Value};
 use lisle::app::state::{Current, Focus, Size, State};
-use lisle::domain::ledger::{Ledger, LedgerEntry};
+use lisle::domain::audit_log::{AuditEntry, AuditLog};
 use lisle::domain::message::{AssistantText, Body, UserText};
 use lisle::domain::permission::{Authority, Decision, Sandbox};
 use lisle::domain::property::{Properties, ValueType};
@@ -280,7 +280,7 @@ fn audit() {
     let session = id("260902-swift-river");
     state.overlays = vec![Overlay::Audit(Audit::new(session.clone()))];
     insta::assert_snapshot!("audit-reading-80x24", shot("audit-reading", &state, 80, 24));
-    let entry = |call: &str, minutes: i64, tool: &str, subject: &str, decision: Option<Decision>| LedgerEntry {
+    let entry = |call: &str, minutes: i64, tool: &str, subject: &str, decision: Option<Decision>| AuditEntry {
         at: ago(minutes * MINUTE),
         call: CallId::new(call),
         tool: tool.to_owned(),
@@ -325,14 +325,14 @@ fn audit() {
         entry("f", 2, "bash", "git push origin 修正 \u{202e}", None),
     ];
     let mut audit = Audit::new(session.clone());
-    audit.fill(Ledger { session: session.clone(), entries, left_out: 0 });
+    audit.fill(AuditLog { session: session.clone(), entries, left_out: 0 });
     audit.step(-3);
     state.overlays = vec![Overlay::Audit(audit.clone())];
     shots("audit", &state);
     audit.turn();
     state.overlays = vec![Overlay::Audit(audit.clone())];
     insta::assert_snapshot!("audit-refused-100x30", shot("audit-refused", &state, 100, 30));
-    audit.fill(Ledger { session, entries: Vec::new(), left_out: 0 });
+    audit.fill(AuditLog { session, entries: Vec::new(), left_out: 0 });
     state.overlays = vec![Overlay::Audit(audit)];
     insta::assert_snapshot!("audit-empty-40x10", shot("audit-empty", &state, 40, 10));
 }

@@ -1,11 +1,11 @@
-//! The ledger of a session.
+//! Audit log of a session.
 
 use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::audit::Audit;
 use crate::app::state::overlay::Overlay;
-use crate::domain::ledger::Ledger;
+use crate::domain::audit_log::AuditLog;
 use crate::protocol::{Command, EngineCommand};
 
 pub(crate) fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
@@ -14,13 +14,13 @@ pub(crate) fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Engine(EngineCommand::Audit { session: id })));
 }
 
-/// The ledger of a session.
-pub(crate) fn audit(state: &mut State, ledger: Ledger) {
+/// Audit log of a session.
+pub(crate) fn audit(state: &mut State, log: AuditLog) {
     for overlay in &mut state.overlays {
         if let Overlay::Audit(audit) = overlay
-            && audit.session == ledger.session
+            && audit.session == log.session
         {
-            audit.fill(ledger.clone());
+            audit.fill(log.clone());
         }
     }
 }

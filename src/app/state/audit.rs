@@ -1,16 +1,16 @@
-//! The ledger of a session on the screen: which of its calls are shown, and which one is selected.
+//! Audit log of a session on the screen: which of its calls are shown, and which one is selected.
 
 use crate::domain::SessionId;
-use crate::domain::ledger::{Fate, Ledger, LedgerEntry};
+use crate::domain::audit_log::{AuditEntry, AuditLog, Fate};
 use crate::domain::permission::Authority;
 
-/// The ledger on the screen.
+/// Audit log on the screen.
 #[derive(Clone, Debug)]
 pub struct Audit {
     /// Session id.
     pub session: SessionId,
-    /// Ledger, once the engine has answered.
-    pub ledger: Option<Ledger>,
+    /// Calls and decisions, once the engine has answered.
+    pub log: Option<AuditLog>,
     /// Calls to show.
     pub shown: ShownCalls,
     /// The selected one among the shown, the latest being the last.
@@ -50,7 +50,7 @@ impl ShownCalls {
         }
     }
 
-    fn has(self, entry: &LedgerEntry) -> bool {
+    fn has(self, entry: &AuditEntry) -> bool {
         match self {
             ShownCalls::All => true,
             ShownCalls::Refused => entry.fate() == Fate::Refused,
@@ -60,23 +60,23 @@ impl ShownCalls {
 }
 
 impl Audit {
-    /// A ledger that is not there yet.
+    /// An audit log that is not there yet.
     #[must_use]
     pub fn new(session: SessionId) -> Self {
-        Self { session, ledger: None, shown: ShownCalls::default(), selected: 0 }
+        Self { session, log: None, shown: ShownCalls::default(), selected: 0 }
     }
 
     /// The calls that are shown, oldest first.
     #[must_use]
-    pub fn entries(&self) -> Vec<&LedgerEntry> {
-        let all = self.ledger.iter().flat_map(|ledger| &ledger.entries);
+    pub fn entries(&self) -> Vec<&AuditEntry> {
+        let all = self.log.iter().flat_map(|log| &log.entries);
         all.filter(|entry| self.shown.has(entry)).collect()
     }
 
     /// The engine sent it: the latest call is selected, or the one that was.
-    pub fn fill(&mut self, ledger: Ledger) {
+    pub fn fill(&mut self, log: AuditLog) {
         let was = self.entries().get(self.selected).map(|entry| entry.call.clone());
-        self.ledger = Some(ledger);
+        self.log = Some(log);
         let entries = self.entries();
         let place = entries.iter().position(|entry| Some(&entry.call) == was.as_ref());
         self.selected = place.unwrap_or(entries.len().saturating_sub(1));

@@ -47,7 +47,7 @@ pub enum Overlay {
     Undo(Box<UndoCard>),
     /// Changes of a session.
     Changes(Box<ChangesCard>),
-    /// The ledger of a session.
+    /// Audit log of a session.
     Audit(Audit),
     /// Content of a session's context window.
     Context(ContextCard),

@@ -94,7 +94,7 @@ fn of_engine(state: &mut State, event: EngineEvent, fx: &mut Vec<Effect>) {
         EngineEvent::Imported { session, program, left, again } => {
             walk::imported(state, &session, (&program, again), &left, fx);
         }
-        EngineEvent::Audit(ledger) => audit::audit(state, *ledger),
+        EngineEvent::Audit(log) => audit::audit(state, *log),
         EngineEvent::Usage(spending) => usage::used(state, &spending),
         EngineEvent::Trash(rows) => trash::trash(state, rows),
         EngineEvent::Health(report) => health::health(state, *report),

@@ -365,7 +365,7 @@ fn rules_that_deny_are_found_behind_anything() {
 }
 
 #[test]
-fn the_ledger_is_told_which_rule_it_was() {
+fn the_audit_log_names_the_rule() {
     let Verdict::Allow(Allowed::ByRules(ruled)) =
         decide(Mode::Ask, &[bash("cargo", &["test"])], &command("cargo test"), false)
     else {

@@ -161,7 +161,7 @@ fn waits(state: &State, top: &Overlay) -> bool {
         Overlay::Health(card) => card.busy,
         Overlay::Undo(card) => card.plan.is_none(),
         Overlay::Changes(card) => card.changes.is_none(),
-        Overlay::Audit(audit) => audit.ledger.is_none(),
+        Overlay::Audit(audit) => audit.log.is_none(),
         Overlay::Context(card) => card.report.is_none(),
         Overlay::Rules(rules) => rules.known.is_none(),
         Overlay::Usage(usage) => usage.spending.is_none(),

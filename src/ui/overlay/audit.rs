@@ -1,11 +1,11 @@
-//! The ledger of a session: a row for each tool call, and below them all that is known of the selected one.
+//! Audit log of a session: a row for each tool call, and below them all that is known of the selected one.
 
 use super::super::cells;
 use super::super::figures::{count, day};
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::audit::Audit;
-use crate::domain::ledger::{Fate, LedgerEntry};
+use crate::domain::audit_log::{AuditEntry, Fate};
 use crate::domain::permission::Sandbox;
 use crate::domain::sanitise::{clean_line, reveal, reveal_line};
 use crate::keymap::action::{Action, Context, PickerAction};
@@ -20,8 +20,8 @@ const WHO: usize = 12;
 pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     let entries = audit.entries();
     let mut title = vec![paint.piece("Audit log", Role::PanelTitle)];
-    if let Some(ledger) = &audit.ledger {
-        let (all, refused) = (ledger.entries.len() + ledger.left_out, ledger.count(Fate::Refused));
+    if let Some(log) = &audit.log {
+        let (all, refused) = (log.entries.len() + log.left_out, log.count(Fate::Refused));
         let dot = paint.signs.dot;
         let mut said = format!("  {} {dot} {refused} refused", count(all, "call", "calls"));
         if audit.shown != Default::default() {
@@ -29,7 +29,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
         }
         title.push(paint.piece(said, Role::Dim));
     }
-    let any = audit.ledger.as_ref().is_some_and(|ledger| !ledger.entries.is_empty());
+    let any = audit.log.as_ref().is_some_and(|log| !log.entries.is_empty());
     let next = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox).filter(|_| any);
     let wanted = u16::try_from(entries.len()).unwrap_or(u16::MAX).clamp(1, 24);
     let hint = format!("show {}", audit.shown.next().words());
@@ -39,9 +39,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     let list = Rect { height: inner.height - detail - gap, ..inner };
     paint.found.overlay_rows = list.height;
     if entries.is_empty() {
-        let says = match &audit.ledger {
+        let says = match &audit.log {
             None => format!("reading {}", paint.signs.cut),
-            Some(ledger) if ledger.entries.is_empty() => {
+            Some(log) if log.entries.is_empty() => {
                 "No tool calls yet. Every call is listed here with who allowed it.".to_owned()
             }
             Some(_) => format!("None: {}.", audit.shown.words()),
@@ -62,7 +62,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     }
 }
 
-fn fate(entry: &LedgerEntry) -> Role {
+fn fate(entry: &AuditEntry) -> Role {
     match entry.fate() {
         Fate::Ran => Role::Good,
         Fate::Refused => Role::Error,
@@ -71,7 +71,7 @@ fn fate(entry: &LedgerEntry) -> Role {
     }
 }
 
-fn row(paint: &mut FrameContext<'_>, entry: &LedgerEntry, n: usize, chosen: bool, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, entry: &AuditEntry, n: usize, chosen: bool, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     if chosen {
         paint.tint(band, Role::Selected);
@@ -126,7 +126,7 @@ fn held(sandbox: Sandbox) -> &'static str {
 }
 
 /// All that is known of a call.
-fn facts(paint: &mut FrameContext<'_>, entry: &LedgerEntry, area: Rect) {
+fn facts(paint: &mut FrameContext<'_>, entry: &AuditEntry, area: Rect) {
     let mut said = vec![format!("{} {}", entry.tool, reveal(&entry.subject))];
     let exit = entry.exit.map(|code| format!(", exit {code}")).unwrap_or_default();
     match &entry.decision {

@@ -1,4 +1,4 @@
-//! The ledger of a session: every tool call with the mode, what let it run or stopped it, and what held it back.
+//! Audit log of a session: every tool call with the mode, what let it run or stopped it, and what held it back.
 //!
 //! It is no file of its own: it is read from the rows of the session, in which each decision is kept with its call.
 
@@ -8,14 +8,14 @@ use super::permission::{Authority, Decision};
 use super::tool::ToolStatus;
 use serde::{Deserialize, Serialize};
 
-/// The ledger of one session.
+/// Audit log of one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ledger {
+pub struct AuditLog {
     /// Session id.
     pub session: SessionId,
     /// Its tool calls, oldest first.
-    pub entries: Vec<LedgerEntry>,
+    pub entries: Vec<AuditEntry>,
     /// Earlier calls that were left out because there are too many.
     #[serde(default)]
     pub left_out: usize,
@@ -24,7 +24,7 @@ pub struct Ledger {
 /// One tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LedgerEntry {
+pub struct AuditEntry {
     /// Time of the proposal.
     pub at: At,
     /// The provider's id of the call.
@@ -73,7 +73,7 @@ impl Fate {
     }
 }
 
-impl LedgerEntry {
+impl AuditEntry {
     /// Outcome.
     #[must_use]
     pub fn fate(&self) -> Fate {
@@ -87,7 +87,7 @@ impl LedgerEntry {
     }
 }
 
-impl Ledger {
+impl AuditLog {
     /// Reads it from the rows of a session, keeping the last `most` calls.
     #[must_use]
     pub fn of(session: SessionId, rows: &[Message], most: usize) -> Self {
@@ -95,8 +95,8 @@ impl Ledger {
             Body::Tool(call) => Some((row.at, call)),
             _ => None,
         });
-        let mut entries: Vec<LedgerEntry> = calls
-            .map(|(at, call)| LedgerEntry {
+        let mut entries: Vec<AuditEntry> = calls
+            .map(|(at, call)| AuditEntry {
                 at,
                 call: call.id.clone(),
                 tool: call.name.clone(),
@@ -177,12 +177,12 @@ mod tests {
             call("g", Executing, Some(true)),
         ];
         let session = SessionId::parse("s").unwrap();
-        let ledger = Ledger::of(session.clone(), &rows, 100);
-        let fates: Vec<Fate> = ledger.entries.iter().map(LedgerEntry::fate).collect();
+        let log = AuditLog::of(session.clone(), &rows, 100);
+        let fates: Vec<Fate> = log.entries.iter().map(AuditEntry::fate).collect();
         use Fate::{Dropped, Elsewhere, Ran, Refused, Waits};
         assert_eq!(fates, [Ran, Ran, Refused, Waits, Dropped, Elsewhere, Ran]);
-        assert_eq!((ledger.count(Ran), ledger.left_out), (3, 0));
-        let last = Ledger::of(session, &rows, 2);
+        assert_eq!((log.count(Ran), log.left_out), (3, 0));
+        let last = AuditLog::of(session, &rows, 2);
         assert_eq!((last.entries.len(), last.left_out), (2, 5));
         assert_eq!(last.entries[0].call.as_str(), "f");
     }
