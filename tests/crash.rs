@@ -104,7 +104,7 @@ fn live(folder: &Path, at: u64) {
         given: Vec::new(),
         config: folder.join("config"),
         workspace: folder.to_owned(),
-        foreign: store.is_foreign(),
+        origin: lisle::runtime::rules::WorkspaceOrigin::Elsewhere,
         home: None,
     });
     let setup = Setup {

@@ -20,12 +20,23 @@ pub struct Places {
     pub config: PathBuf,
     /// The workspace's folder.
     pub workspace: PathBuf,
-    /// Another program made the workspace.
-    pub foreign: bool,
+    /// Origin of the workspace.
+    pub origin: WorkspaceOrigin,
     /// The user's home.
     pub home: Option<PathBuf>,
     /// Rules of the command line.
     pub given: Vec<Rule>,
+}
+
+/// Origin of a workspace, as far as its rules go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkspaceOrigin {
+    /// lisle made it in its own data folder, which nobody else writes.
+    DataFolder,
+    /// lisle made it elsewhere, for instance in a repository: a pull may bring other rules there.
+    Elsewhere,
+    /// Another program or machine made it.
+    Foreign,
 }
 
 /// The files of rules of one workspace.
@@ -62,7 +73,7 @@ impl RuleFiles {
 
     fn load(&self, cwd: &Path, real: PathBuf) -> Book {
         let (trusted, problem) = Trusted::read(&self.trusted_file());
-        let ours = !self.places.foreign || trusted.workspace(&self.places.workspace);
+        let ours = self.places.origin != WorkspaceOrigin::Foreign || trusted.workspace(&self.places.workspace);
         let mut book = Book {
             problems: problem.into_iter().collect(),
             home: self.places.home.clone(),
@@ -73,23 +84,10 @@ impl RuleFiles {
             let Some(path) = self.file(scope, &real) else { continue };
             let Some(found) = rules::read(&path) else { continue };
             book.problems.extend(found.problems.iter().cloned());
-            let counts = match scope {
-                // Its sessions are trusted as long as its folder is, its rules as long as they are what was shown.
-                RuleScope::Workspace if self.places.foreign && ours => {
-                    let asked = trusted.asks_of_workspace(&self.places.workspace, &found);
-                    let counts = asked.is_none() || !found.written.loosens();
-                    book.untrusted.extend(asked.filter(|_| !counts));
-                    counts
-                }
-                RuleScope::Workspace => ours,
-                RuleScope::Repository if found.written.loosens() => {
-                    let asked = trusted.asks(&path, &found);
-                    let counts = asked.is_none();
-                    book.untrusted.extend(asked);
-                    counts
-                }
-                _ => true,
-            };
+            let asked = self.request(scope, &path, &trusted, &found);
+            // An unknown workspace asks for itself below, and its rules with it.
+            let counts = asked.is_none() && (scope != RuleScope::Workspace || ours);
+            book.untrusted.extend(asked.filter(|_| scope != RuleScope::Workspace || ours));
             let RuleFile { written, .. } = found;
             book.files.push((scope, path, if counts { written } else { PermissionsFile::tightening(written) }));
         }
@@ -107,6 +105,25 @@ impl RuleFiles {
         book
     }
 
+    /// Request for trust in rules that would loosen something; `None` where they count as they are.
+    ///
+    /// A file counts by its bytes wherever somebody else may write it.
+    fn request(&self, scope: RuleScope, path: &Path, trusted: &Trusted, found: &RuleFile) -> Option<TrustRequest> {
+        if !found.written.loosens() {
+            return None;
+        }
+        match (scope, self.places.origin) {
+            (RuleScope::Session | RuleScope::User, _) | (RuleScope::Workspace, WorkspaceOrigin::DataFolder) => None,
+            // The folder of another program's workspace is trusted together with its rules.
+            (RuleScope::Workspace, WorkspaceOrigin::Foreign) => {
+                trusted.asks_of_workspace(&self.places.workspace, found)
+            }
+            (RuleScope::Workspace, WorkspaceOrigin::Elsewhere) | (RuleScope::Repository, _) => {
+                trusted.asks(path, found)
+            }
+        }
+    }
+
     fn workspace_request(&self, trusted: &Trusted) -> TrustRequest {
         let folder = self.places.workspace.clone();
         let found = rules::read(&folder.join("permissions.json"));
@@ -117,22 +134,16 @@ impl RuleFiles {
         })
     }
 
-    /// Changes rules by the user's answer: where those of another program's workspace were trusted, they are afterwards.
-    fn change(&self, scope: RuleScope, act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
-        let file = self.places.workspace.join("permissions.json");
+    /// Changes rules by the user's answer: a file that counted as it was counts afterwards too.
+    fn change(&self, scope: RuleScope, path: &Path, act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
         let trusted = || Trusted::read(&self.trusted_file()).0;
-        let asks = |found: &rules::RuleFile| trusted().asks_of_workspace(&self.places.workspace, found).is_some();
-        let keeps = scope == RuleScope::Workspace
-            && self.places.foreign
-            && trusted().workspace(&self.places.workspace)
-            && !rules::read(&file).as_ref().is_some_and(asks);
+        let request = |found: &RuleFile| self.request(scope, path, &trusted(), found);
+        let known = scope != RuleScope::Workspace || self.trusts_workspace();
+        let counted = known && !rules::read(path).as_ref().is_some_and(|found| request(found).is_some());
         act()?;
-        if !keeps {
-            return Ok(());
-        }
-        let request = self.workspace_request(&trusted());
-        let text = rules::read(&file).map(|found| found.text).unwrap_or_default();
-        trust::keep(&self.trusted_file(), &request, &text, &jiff::Timestamp::now().to_string())
+        let Some(found) = rules::read(path).filter(|_| counted) else { return Ok(()) };
+        let Some(asked) = request(&found) else { return Ok(()) };
+        trust::keep(&self.trusted_file(), &asked, &found.text, &jiff::Timestamp::now().to_string())
     }
 }
 
@@ -175,13 +186,13 @@ impl RuleBook for RuleFiles {
 
     fn add(&self, scope: RuleScope, cwd: &Path, rules: &[Rule]) -> Result<(), String> {
         let Some(path) = self.file(scope, cwd) else { return Ok(()) };
-        self.change(scope, || rules::add(&path, &self.places.config, rules))
+        self.change(scope, &path, || rules::add(&path, &self.places.config, rules))
     }
 
     fn remove(&self, scope: RuleScope, cwd: &Path, rule: &Rule) -> Result<(), String> {
         let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let Some(path) = self.file(scope, &real) else { return Ok(()) };
-        self.change(scope, || rules::remove(&path, &self.places.config, rule))
+        self.change(scope, &path, || rules::remove(&path, &self.places.config, rule))
     }
 
     fn trust(&self, request: &TrustRequest) -> Result<(), String> {
@@ -202,7 +213,8 @@ impl RuleBook for RuleFiles {
     }
 
     fn trusts_workspace(&self) -> bool {
-        !self.places.foreign || Trusted::read(&self.trusted_file()).0.workspace(&self.places.workspace)
+        self.places.origin != WorkspaceOrigin::Foreign
+            || Trusted::read(&self.trusted_file()).0.workspace(&self.places.workspace)
     }
 }
 
@@ -229,9 +241,9 @@ mod tests {
         Ground { _dir: dir, root }
     }
 
-    fn files(ground: &Ground, foreign: bool) -> RuleFiles {
+    fn files(ground: &Ground, origin: WorkspaceOrigin) -> RuleFiles {
         let (config, workspace) = (ground.root.join("config"), ground.root.join("ws"));
-        RuleFiles::new(Places { config, workspace, foreign, home: None, given: Vec::new() })
+        RuleFiles::new(Places { config, workspace, origin, home: None, given: Vec::new() })
     }
 
     fn write(ground: &Ground, path: &str, text: &str) {
@@ -249,7 +261,7 @@ mod tests {
     #[test]
     fn rules_of_a_repository_only_tighten_until_these_bytes_are_trusted() {
         let ground = ground();
-        let files = files(&ground, false);
+        let files = files(&ground, WorkspaceOrigin::DataFolder);
         let cwd = ground.root.join("repo/src");
         write(&ground, "repo/.lisle/permissions.json", BOTH);
         let book = files.read(&cwd);
@@ -280,7 +292,7 @@ mod tests {
     #[test]
     fn another_programs_workspace_only_tightens_until_it_is_trusted() {
         let ground = ground();
-        let files = files(&ground, true);
+        let files = files(&ground, WorkspaceOrigin::Foreign);
         let cwd = ground.root.join("repo");
         write(&ground, "ws/permissions.json", BOTH);
         write(&ground, "config/permissions.json", BOTH);
@@ -312,9 +324,38 @@ mod tests {
     }
 
     #[test]
+    fn rules_of_a_workspace_outside_the_data_folder_count_by_their_bytes() {
+        let ground = ground();
+        let files = files(&ground, WorkspaceOrigin::Elsewhere);
+        let cwd = ground.root.join("repo");
+        let found = || effects(&files.read(&cwd), RuleScope::Workspace);
+        // The user's own answers count at once, in a new file as in one that only tightens.
+        files.add(RuleScope::Workspace, &cwd, &[Rule::allow("edit")]).unwrap();
+        assert_eq!(found(), [RuleEffect::Allow]);
+        files.remove(RuleScope::Workspace, &cwd, &Rule::allow("edit")).unwrap();
+        files.add(RuleScope::Workspace, &cwd, &[Rule::allow("write")]).unwrap();
+        assert_eq!(found(), [RuleEffect::Allow]);
+        // A pull brings other rules: they only tighten, and an answer does not let them pass.
+        write(&ground, "ws/permissions.json", BOTH);
+        assert_eq!(found(), [RuleEffect::Deny]);
+        files.add(RuleScope::Workspace, &cwd, &[Rule::allow("edit")]).unwrap();
+        assert_eq!(found(), [RuleEffect::Deny]);
+        let book = files.read(&cwd);
+        assert!(book.trusted && files.trusts_workspace(), "its sessions are the user's own");
+        let [asked] = &book.untrusted[..] else { panic!("{:?}", book.untrusted) };
+        assert_eq!((asked.what, &asked.path), (TrustWhat::Repository, &ground.root.join("ws/permissions.json")));
+        files.trust(asked).unwrap();
+        assert_eq!(found().len(), 3);
+        // Trust in its rules is no trust in another program's workspace that comes to the same place.
+        let later = super::tests::files(&ground, WorkspaceOrigin::Foreign);
+        assert!(!later.trusts_workspace());
+        assert_eq!(effects(&later.read(&cwd), RuleScope::Workspace), [RuleEffect::Deny]);
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_its_file() {
         let ground = ground();
-        let files = files(&ground, false);
+        let files = files(&ground, WorkspaceOrigin::DataFolder);
         write(&ground, "config/permissions.json", "{ no");
         let book = files.read(&ground.root);
         assert!(book.problems[0].to_string().contains("config/permissions.json:1: Not valid JSON"));

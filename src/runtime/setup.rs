@@ -1,7 +1,7 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
 use super::open::Opener;
-use super::rules::{Places, RuleFiles};
+use super::rules::{Places, RuleFiles, WorkspaceOrigin};
 use super::workspaces::Workspaces;
 use crate::agent::Listed;
 use crate::config::{self, Paths, Settings, probe, settings};
@@ -432,10 +432,20 @@ impl Bootstrap {
         RuleFiles::new(Places {
             config: self.paths.config.clone(),
             workspace: self.workspace.clone(),
-            foreign: self.store.is_foreign(),
+            origin: self.workspace_origin(),
             home: std::env::home_dir(),
             given: self.wanted.rules.clone(),
         })
+    }
+
+    fn workspace_origin(&self) -> WorkspaceOrigin {
+        if self.store.is_foreign() {
+            WorkspaceOrigin::Foreign
+        } else if self.store.is_in_data_folder() {
+            WorkspaceOrigin::DataFolder
+        } else {
+            WorkspaceOrigin::Elsewhere
+        }
     }
 
     fn inbox(&self) -> agent::Inbox {

@@ -6,10 +6,10 @@ use super::StoreError;
 use super::format::layout::{self, Layout};
 use super::format::{names, portable_paths};
 use super::io::whole_file::{self, make_dirs};
-use super::io::{Disk, Io};
+use super::io::{Disk, Io, PathKind};
 use crate::domain::{At, SessionId};
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// When writes are forced to the disk.
@@ -82,6 +82,7 @@ pub(super) struct Inner {
     pub fsync: Fsync,
     pub io: Arc<dyn Io>,
     pub foreign: bool,
+    pub in_data_folder: bool,
     /// On another machine; asked for once.
     remote: std::sync::OnceLock<bool>,
     /// Limits of undo's storage.
@@ -109,6 +110,16 @@ impl KeptBytes {
     }
 }
 
+/// Compares by names alone, so a path that steps upwards or goes through a link does not count.
+fn lies_below(io: &dyn Io, path: &Path, folder: &Path) -> bool {
+    let Ok(rest) = path.strip_prefix(folder) else { return false };
+    let mut at = folder.to_owned();
+    rest.components().all(|part| {
+        at.push(part);
+        matches!(part, Component::Normal(_)) && !matches!(io.lstat(&at), Ok((PathKind::Link, _)))
+    })
+}
+
 impl Store {
     /// Opens the workspace; one that does not exist is made with its first session.
     ///
@@ -129,11 +140,11 @@ impl Store {
         let config = whole_file::read(&*io, &layout.config()).ok().flatten();
         let (name, marked) = config.as_deref().map(layout::read_marker).unwrap_or((None, false));
         // The mark alone tells nothing of a folder that came from elsewhere: whoever made that could write it.
-        let is_below = |folder: &PathBuf| layout.workspace.starts_with(folder);
+        let in_data_folder = ours.is_some_and(|folder| lies_below(&*io, &layout.workspace, &folder));
         let made = || whole_file::read(&*io, &layout.made()).ok().flatten();
         let id = config.as_deref().and_then(layout::marker_id);
         let is_made_here = || id.as_ref().is_some_and(|id| made().is_some_and(|made| made == id.as_bytes()));
-        let known = ours.as_ref().is_some_and(is_below) || (marked && is_made_here());
+        let known = in_data_folder || (marked && is_made_here());
         // Without config.json it is ours to make, unless somebody's sessions are in it already.
         let foreign = if config.is_some() { !(marked && known) } else { io.stat(&layout.sessions()).is_ok() };
         let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
@@ -148,6 +159,7 @@ impl Store {
                 io,
                 name,
                 foreign,
+                in_data_folder,
                 remote: std::sync::OnceLock::new(),
                 kept: Default::default(),
             }),
@@ -167,6 +179,11 @@ impl Store {
     /// Another program made the workspace.
     pub fn is_foreign(&self) -> bool {
         self.inner.foreign
+    }
+
+    /// The workspace lies where lisle keeps its own, and where nobody else makes any.
+    pub fn is_in_data_folder(&self) -> bool {
+        self.inner.in_data_folder
     }
 
     /// The workspace lies on another machine, or may: nobody is told there when a file changes, and locks may not

@@ -21,7 +21,7 @@ fn in_words(request: &Request) -> String {
         Ask::Approval(approval) => format!("{}: {}", approval.tool, shown(&approval.subject)),
         Ask::Plan(plan) => format!("plan: {}", shown(&plan.title)),
         Ask::Question(question) => text::one_line(&question.text),
-        Ask::Trust(_) => "trust this repository's rules?".to_owned(),
+        Ask::Trust(_) => "trust these rules?".to_owned(),
         Ask::Key(wanted) => format!("key for {}", text::one_line(wanted.connection.as_str())),
     }
 }

@@ -49,12 +49,11 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
             "Trust this workspace?",
             "Its sessions can then use Execute, and whatever its permissions.json allows runs without asking.",
         ),
-        (TrustWhat::Repository, false) => (
-            "Trust this repository's rules?",
-            "What they allow runs without asking. If the file changes, you are asked again.",
-        ),
+        (TrustWhat::Repository, false) => {
+            ("Trust these rules?", "What they allow runs without asking. If the file changes, you are asked again.")
+        }
         (TrustWhat::Repository, true) => (
-            "This repository's rules changed. Trust them?",
+            "These rules changed. Trust them?",
             "What they now allow runs without asking. If the file changes, you are asked again.",
         ),
     };

@@ -40,6 +40,15 @@ fn a_workspace_that_only_says_that_lisle_made_it_is_another_programs() {
     assert!(open(None).is_foreign());
     assert!(open(Some(root.path().to_owned())).is_foreign());
     assert!(!open(Some(other.path().to_owned())).is_foreign(), "where lisle keeps its own");
+    // A name that only begins with that folder is somewhere else.
+    let ours = other.path().join("ours");
+    std::fs::create_dir(&ours).unwrap();
+    std::os::unix::fs::symlink(&copy, ours.join("link")).unwrap();
+    for path in [ours.join("../copy"), ours.join("link")] {
+        let options = Options::new(&path, root.path().join("state"));
+        let store = Store::open(Options { ours: Some(ours.clone()), ..options }).unwrap();
+        assert!(store.is_foreign() && !store.is_in_data_folder(), "{}", path.display());
+    }
 }
 
 #[test]
