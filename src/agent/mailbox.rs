@@ -157,6 +157,11 @@ impl Mailbox {
         self.control.send(command).map_err(|error| error.0)
     }
 
+    /// True once the actor has ended.
+    pub(super) fn is_closed(&self) -> bool {
+        self.control.is_closed()
+    }
+
     /// Sends a report, once there is room for it.
     pub(super) async fn report(&self, report: Report) -> Result<(), ActorEnded> {
         self.reports.send(report).await.map_err(|_| ActorEnded)

@@ -9,7 +9,7 @@ use super::undo::{CallToRecord, UndoTarget};
 use super::usage_recorder::UsageRecorder;
 use crate::domain::permission::Sandbox;
 use crate::domain::request::KeyRequest;
-use crate::domain::tool::CallFacts;
+use crate::domain::tool::{CallFacts, Outcome};
 use crate::domain::{Level, Notice};
 use crate::protocol::SessionEvent;
 use crate::provider::named::NO_MODEL;
@@ -17,8 +17,9 @@ use crate::provider::{Chunk, ModelRequest, ProposedCall, Provider, ProviderError
 use crate::tools::command::jobs::Jobs;
 use crate::tools::read_tracker::Seen;
 use crate::tools::{CallPlace, RunContext, RunError, Tool};
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -52,6 +53,23 @@ impl RunTasks {
         self.0.entry(run.0).or_default().clone()
     }
 
+    /// Spawns a task that a turn waits for. A defect in it is reported as this input, so that the turn ends.
+    fn spawn(
+        &mut self,
+        run: RunNo,
+        (mailbox, defect): (Mailbox, Input),
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
+        self.of(run).tasks.spawn(async move {
+            // What the task had is dropped with it.
+            if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+                tracing::error!("a task of a turn panicked");
+                // An actor that ended waits for nothing.
+                let _ = mailbox.report(Report::Input(defect)).await;
+            }
+        });
+    }
+
     /// Streams a response, whose prompt stays long in the server's cache where that is wanted; dropping the stream drops the request. `wanted` says which key could help against a failure.
     pub(super) fn ask(
         &mut self,
@@ -61,9 +79,8 @@ impl RunTasks {
         (shelf, mailbox): (Arc<Shelf>, Mailbox),
         (wanted, recorder): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<UsageRecorder>),
     ) {
-        let one = self.of(run);
-        let stop = one.stop;
-        one.tasks.spawn(async move {
+        let stop = self.of(run).stop;
+        self.spawn(run, (mailbox.clone(), Input::Failed(run, defect())), async move {
             let named = request.model.clone();
             // Known at the latest when the answer comes.
             let meant = || match named.as_str() {
@@ -117,9 +134,8 @@ impl RunTasks {
         request: ModelRequest,
         (mailbox, recorder): (Mailbox, Option<UsageRecorder>),
     ) {
-        let one = self.of(run);
-        let stop = one.stop;
-        one.tasks.spawn(async move {
+        let stop = self.of(run).stop;
+        self.spawn(run, (mailbox.clone(), Input::Summarised(run, Err(defect()))), async move {
             let model = request.model.clone();
             let answer = tokio::select! {
                 () = stop.cancelled() => return,
@@ -139,7 +155,8 @@ impl RunTasks {
         site: CallContext,
     ) {
         let CallContext { place, seen, mailbox, .. } = site;
-        self.of(run).tasks.spawn(async move {
+        let lost = Input::Inspected(run, call.id.clone(), Err(DEFECT.to_owned()));
+        self.spawn(run, (mailbox.clone(), lost), async move {
             let id = call.id.clone();
             let found = match tool {
                 Err(unknown) => Err(unknown),
@@ -188,7 +205,8 @@ impl RunTasks {
                 }
             }
         });
-        one.tasks.spawn(async move {
+        let lost = Input::Ran(run, call.id.clone(), Box::new(Ok(Outcome::error(DEFECT))));
+        self.spawn(run, (mailbox.clone(), lost), async move {
             let id = call.id.clone();
             let kept = recorder.begin(about).await;
             if let Some(text) = recorder.news() {
@@ -200,13 +218,11 @@ impl RunTasks {
                 // Keeping what it may change takes its time, in which the turn can be stopped.
                 Err(RunError::stopped(""))
             } else if let Some(fault) = fault_of(&with.place).await {
-                Ok(crate::domain::tool::Outcome::error(fault))
+                Ok(Outcome::error(fault))
             } else {
                 match tokio::spawn(tool.run(call.input, with)).await {
                     Ok(ended) => ended,
-                    Err(error) => {
-                        Ok(crate::domain::tool::Outcome::error(format!("Internal error in the tool: {error}.")))
-                    }
+                    Err(error) => Ok(Outcome::error(format!("Internal error in the tool: {error}."))),
                 }
             };
             if let Some(mut kept) = kept {
@@ -260,6 +276,20 @@ impl RunTasks {
 async fn fault_of(place: &CallPlace) -> Option<String> {
     let place = place.clone();
     tokio::task::spawn_blocking(move || place.fault()).await.unwrap_or_else(|error| Some(error.to_string()))
+}
+
+/// End of a task by a defect of lisle's own.
+const DEFECT: &str = "Internal error; the log has the place.";
+
+fn defect() -> ProviderError {
+    ProviderError {
+        code: "internal_error",
+        title: "Internal error".to_owned(),
+        text: "lisle failed while it waited for the response. The log has the place.".to_owned(),
+        detail: String::new(),
+        retry: false,
+        after: None,
+    }
 }
 
 fn broke_off() -> ProviderError {

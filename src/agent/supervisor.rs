@@ -29,14 +29,20 @@ use crate::protocol::{
     ClientRequest, Command, Configured, EngineCommand, EngineEvent, ErrorCode, NewSession, SessionCommand,
 };
 use crate::provider::figures::built_in;
+use futures_util::FutureExt;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Requests that may wait for the supervisor.
 const REQUESTS: usize = 256;
+
+/// Two crashes of a session that are no more apart have the same cause: it is not reopened by itself a second time.
+const CRASHES_APART: Duration = Duration::from_mins(1);
 
 /// Handle of an engine, for whoever owns it. The engine ends with [`Engine::shutdown`], by the command
 /// [`EngineCommand::Shutdown`], or once all handles and links are dropped.
@@ -84,6 +90,7 @@ pub fn open(setup: Setup) -> Engine {
     let out = EngineOutbox::new(hub.clone());
     let (spawn_requests, born) = mpsc::unbounded_channel();
     let (made, ready) = mpsc::unbounded_channel();
+    let (crashes, crashed) = mpsc::unbounded_channel();
     let running_jobs = Arc::<AtomicUsize>::default();
     let shared = Arc::new(Shared {
         setup,
@@ -107,10 +114,12 @@ pub fn open(setup: Setup) -> Engine {
         others: None,
         made,
         ends: Vec::new(),
+        crashes,
+        reopened: HashMap::new(),
         configured: Configured::default(),
         end,
     };
-    tokio::spawn(supervisor.work(Inlets { asked, news, born, made: ready }));
+    tokio::spawn(supervisor.work(Inlets { asked, news, born, made: ready, crashed }));
     Engine { hub, requests, ended, running_jobs }
 }
 
@@ -120,6 +129,7 @@ struct Inlets {
     news: mpsc::UnboundedReceiver<ClientNews>,
     born: mpsc::UnboundedReceiver<SpawnRequest>,
     made: mpsc::UnboundedReceiver<(SessionMeta, Option<Asker>)>,
+    crashed: mpsc::UnboundedReceiver<SessionId>,
 }
 
 struct Supervisor {
@@ -135,6 +145,10 @@ struct Supervisor {
     /// New sessions that are ready for their actor.
     made: mpsc::UnboundedSender<(SessionMeta, Option<Asker>)>,
     ends: Vec<tokio::task::JoinHandle<()>>,
+    /// Sessions whose actor panicked.
+    crashes: mpsc::UnboundedSender<SessionId>,
+    /// Those that were reopened after a crash, and when.
+    reopened: HashMap<SessionId, Instant>,
     /// Greeting of a new client.
     configured: Configured,
     /// Says that the engine has ended.
@@ -158,10 +172,11 @@ impl Supervisor {
                 Some(news) = inlets.news.recv() => self.hear(news),
                 Some((meta, asker)) = inlets.made.recv() => { self.begin(meta, asker); true }
                 Some(request) = inlets.born.recv() => { self.raise(request); true }
+                Some(session) = inlets.crashed.recv() => { self.reopen(&session); true }
                 from = inlets.asked.recv() => from.is_some_and(|from| self.take(from)),
             };
         }
-        self.shutdown().await;
+        self.shutdown(inlets.crashed).await;
     }
 
     /// Takes news of clients in. False when the engine is to end.
@@ -443,14 +458,37 @@ impl Supervisor {
         let session = &self.shared.sessions.meant(session);
         let mailbox = self.shared.sessions.mailbox(session).unwrap_or_else(|| self.start(session.clone(), None));
         if let Err(command) = mailbox.control(command) {
-            // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
-            let text = format!("Session {session} crashed and was reopened.");
-            self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
-            let mailbox = self.start(session.clone(), None);
+            let mailbox = self.take_over(session);
             // A fresh actor takes what comes.
-            let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: SHOWN }, None));
             let _ = mailbox.control(command);
         }
+    }
+
+    /// Puts a new actor in the place of one that panicked, which the log has: the files are whole, the turn in it counts as
+    /// interrupted, and nobody waits for it any more.
+    fn take_over(&mut self, session: &SessionId) -> Mailbox {
+        let text = format!("Session {session} crashed and was reopened.");
+        self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
+        self.reopened.insert(session.clone(), Instant::now());
+        let mailbox = self.start(session.clone(), None);
+        let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: SHOWN }, None));
+        mailbox
+    }
+
+    /// Reopens a session that crashed. One that crashes as soon as it is open stays closed until somebody wants it.
+    fn reopen(&mut self, session: &SessionId) {
+        let session = &self.shared.sessions.meant(session);
+        let taken_over = self.shared.sessions.mailbox(session).is_none_or(|mailbox| !mailbox.is_closed());
+        let again = self.reopened.get(session).is_some_and(|at| at.elapsed() < CRASHES_APART);
+        if taken_over {
+            return;
+        }
+        if again {
+            let text = format!("Session {session} crashed again. Open it to go on.");
+            self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
+            return;
+        }
+        self.take_over(session);
     }
 
     /// Only to an actor that there is.
@@ -464,9 +502,17 @@ impl Supervisor {
     fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> Mailbox {
         let (to, from) = Mailbox::new();
         self.shared.sessions.insert(session.clone(), to.clone());
-        let actor = SessionActor::new(self.shared.clone(), session, new, to.clone());
+        let actor = SessionActor::new(self.shared.clone(), session.clone(), new, to.clone());
         self.ends.retain(|end| !end.is_finished());
-        self.ends.push(tokio::spawn(actor.work(from)));
+        let crashes = self.crashes.clone();
+        self.ends.push(tokio::spawn(async move {
+            // What the actor had is dropped with it, and the next one reads the files.
+            if AssertUnwindSafe(actor.work(from)).catch_unwind().await.is_err() {
+                tracing::error!("the task of session {session} panicked");
+                // An engine that ends reopens nothing.
+                let _ = crashes.send(session);
+            }
+        }));
         to
     }
 
@@ -513,17 +559,18 @@ impl Supervisor {
         });
     }
 
-    async fn shutdown(mut self) {
+    async fn shutdown(mut self, mut crashed: mpsc::UnboundedReceiver<SessionId>) {
         self.searches.values_mut().for_each(Searching::stop);
         for mailbox in self.shared.sessions.mailboxes() {
             let _ = mailbox.control(Control::Shutdown);
         }
         for end in self.ends {
-            if let Err(error) = end.await {
-                tracing::error!(%error, "a session's task ended badly");
-                let notice = Notice::new(Level::Error, format!("A session crashed: {error}"));
-                self.out.send(EngineEvent::Notice(notice));
-            }
+            // Its panics are caught.
+            let _ = end.await;
+        }
+        while let Ok(session) = crashed.try_recv() {
+            let text = format!("Session {session} crashed while it was closed.");
+            self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
         }
         let books = self.shared.setup.books.clone();
         let settled = blocking(move || books.settle().map_err(|error| (error, books.waiting())));

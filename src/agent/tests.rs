@@ -5,6 +5,7 @@ mod attention;
 mod children;
 mod clients;
 mod context;
+mod crashes;
 mod folder;
 mod last_words;
 mod lifecycle;
@@ -25,6 +26,7 @@ use crate::protocol::{
     Command, ConnectionInfo, EngineCommand, EngineEvent, Event, NewSession, Opened, QueueEdit, SessionCommand,
     SessionEvent, TurnEnd,
 };
+use crate::provider::Provider;
 use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};
 use crate::tools::registry::Registry;
@@ -92,6 +94,15 @@ impl Engine {
     }
 
     fn on(store: Store, home: &Path, change: impl FnOnce(&mut EngineSettings)) -> Self {
+        Self::asking(Arc::new(Rehearsal::new(Duration::ZERO)), store, home, change)
+    }
+
+    fn asking(
+        provider: Arc<dyn Provider>,
+        store: Store,
+        home: &Path,
+        change: impl FnOnce(&mut EngineSettings),
+    ) -> Self {
         let mut connections = Connections::new();
         let info = ConnectionInfo {
             name: ConnectionName::new("rehearsal"),
@@ -104,7 +115,7 @@ impl Engine {
             missing: None,
             offered: false,
         };
-        connections.add(info, Some(Arc::new(Rehearsal::new(Duration::ZERO))));
+        connections.add(info, Some(provider));
         let project = home.join("project");
         std::fs::create_dir_all(&project).unwrap();
         let mut settings = EngineSettings {

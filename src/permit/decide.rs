@@ -12,13 +12,27 @@ use crate::domain::git_settings::settling_option;
 use crate::domain::permission::Mode;
 use crate::domain::rule::{Rule, RuleEffect, SANDBOX};
 use crate::domain::tool::{CallFacts, Touch};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Decides on one call.
 ///
-/// `headless`: nobody can be asked, so every ask is a denial.
+/// `headless`: nobody can be asked, so every ask is a denial. A defect of lisle's own in the judging denies, too.
 #[must_use]
 pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, headless: bool) -> Verdict {
+    denied_by_defect(|| judged(policy, mode, rules, facts, headless))
+}
+
+/// A verdict, or the denial where judging panics: what nobody could judge does not run, and the session goes on.
+fn denied_by_defect(judge: impl FnOnce() -> Verdict) -> Verdict {
+    // Nothing is changed on the way to a verdict, so nothing stays half done.
+    catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| {
+        let reason = "lisle failed to judge this call, which is a defect of its own; the log has the place.".to_owned();
+        Verdict::Deny(Refusal { reason, rule: None })
+    })
+}
+
+fn judged(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, headless: bool) -> Verdict {
     if let Some(at) = rules.tightening(RuleEffect::Deny, facts) {
         let rule = rules.ruled(vec![at]);
         let note = note(rules, at);

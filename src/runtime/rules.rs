@@ -139,7 +139,7 @@ impl RuleFiles {
         let trusted = || Trusted::read(&self.trusted_file()).0;
         let request = |found: &RuleFile| self.request(scope, path, &trusted(), found);
         let known = scope != RuleScope::Workspace || self.trusts_workspace();
-        let counted = known && !rules::read(path).as_ref().is_some_and(|found| request(found).is_some());
+        let counted = known && rules::read(path).as_ref().is_none_or(|found| request(found).is_none());
         act()?;
         let Some(found) = rules::read(path).filter(|_| counted) else { return Ok(()) };
         let Some(asked) = request(&found) else { return Ok(()) };

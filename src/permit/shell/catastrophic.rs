@@ -364,12 +364,13 @@ fn fork_bomb(line: &str) -> Option<String> {
     while let Some(found) = line.get(from..).and_then(|rest| rest.find("(){")) {
         let at = from + found;
         from = at + 3;
-        let name_at = line[..at].rfind([';', '&', '|', '(', ')', '{', '}', '\'', '"']).map_or(0, |i| i + 1);
-        let name = line[name_at..at].trim_start_matches("function");
+        let before = line.get(..at).unwrap_or_default();
+        let name = before.rsplit([';', '&', '|', '(', ')', '{', '}', '\'', '"']).next().unwrap_or_default();
+        let name = name.trim_start_matches("function");
         if name.is_empty() {
             continue;
         }
-        let body: String = line[from..].chars().take(200).collect();
+        let body: String = line.get(from..).unwrap_or_default().chars().take(200).collect();
         if body.contains(&format!("{name}|{name}")) || body.contains(&format!("{name}&{name}")) {
             return Some("it is a fork bomb".to_owned());
         }

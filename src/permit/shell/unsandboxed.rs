@@ -5,6 +5,7 @@
 //! secrets below the folder) and `-f`, `wc --files0-from`, `test -v` and `printf -v` (they run code in a subscript).
 
 use super::strict::StrictWord;
+use super::word::is_number;
 
 /// Meaning of the words that are no options.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -305,9 +306,8 @@ fn checked(program: &ProgramArguments, arguments: &[&str]) -> Result<Vec<String>
             if option == "reference" || !operands.is_empty() {
                 paths.push(value.to_owned());
             }
-        } else if word.len() > 1 && word.starts_with('-') {
-            let letters = &word[1..];
-            if program.counts && letters.bytes().all(|b| b.is_ascii_digit()) {
+        } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+            if program.counts && is_number(letters) {
                 continue;
             }
             for (at, letter) in letters.char_indices() {
@@ -321,7 +321,7 @@ fn checked(program: &ProgramArguments, arguments: &[&str]) -> Result<Vec<String>
                 if !program.valued.contains(letter) {
                     return unknown(&format!("-{letter}"));
                 }
-                let joined = &letters[at + letter.len_utf8()..];
+                let joined = letters.get(at + letter.len_utf8()..).unwrap_or_default();
                 let value = if joined.is_empty() { rest.next().copied() } else { Some(joined) };
                 let Some(value) = value else { return unknown(&format!("-{letter}")) };
                 pattern_given |= name == "grep" && letter == 'e';
@@ -380,7 +380,7 @@ pub(super) fn test(arguments: &[&str]) -> Result<Vec<String>, String> {
         let Some(letters) = word.strip_prefix('-') else { continue };
         let mut one = letters.chars();
         let unary = one.next().is_some_and(|c| UNARY.contains(c)) && one.next().is_none();
-        let number = !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_digit());
+        let number = is_number(letters);
         if !(unary || number || BINARY.contains(word)) {
             return Err(format!("`test {word}` is not known to be read-only"));
         }

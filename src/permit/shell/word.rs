@@ -6,6 +6,11 @@
 
 use std::ops::Range;
 
+/// True for the digits of a number, as in `-5` behind its dash.
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// A word after quote removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShellWord {

@@ -1,6 +1,6 @@
 //! Programs that run the command given to them: which of their own options are harmless, and where the command begins.
 
-use super::word::{Opens, ShellWord};
+use super::word::{Opens, ShellWord, is_number};
 
 /// A wrapper's options, and how many operands stand before the command.
 struct Wrapper {
@@ -68,8 +68,8 @@ pub(super) fn unwrapped(name: &str, arguments: &[ShellWord]) -> Option<Wrapped> 
         }
         let bare = text.split_once('=').map_or(text, |(bare, _)| bare);
         let letter = text.get(..2).unwrap_or_default();
-        let digits = text.len() > 1 && text[1..].bytes().all(|b| b.is_ascii_digit());
-        let joined = text.starts_with("-0") && text[1..].bytes().all(|b| b"0rtx".contains(&b));
+        let digits = text.strip_prefix('-').is_some_and(is_number);
+        let joined = text.starts_with("-0") && text.bytes().skip(1).all(|b| b"0rtx".contains(&b));
         counted |= ["-n", "-L", "-l"].contains(&letter) || ["--max-args", "--max-lines"].contains(&bare);
         if has(wrapper.alone, text) || name == "nice" && digits || name == "xargs" && joined {
             at += 1;
@@ -78,8 +78,10 @@ pub(super) fn unwrapped(name: &str, arguments: &[ShellWord]) -> Option<Wrapped> 
         } else if name == "xargs" && text == "-I" {
             replaced = Some(arguments.get(at + 1)?.known()?.to_owned());
             at += 2;
-        } else if name == "xargs" && text.starts_with("-I") {
-            replaced = Some(text[2..].to_owned());
+        } else if name == "xargs"
+            && let Some(mark) = text.strip_prefix("-I")
+        {
+            replaced = Some(mark.to_owned());
             at += 1;
         } else if bare.starts_with("--") && bare != text && has(wrapper.valued, bare) {
             at += 1;
@@ -169,7 +171,7 @@ pub(super) fn is_common(text: &str) -> bool {
 pub(super) fn shell_text(arguments: &[ShellWord]) -> Option<&ShellWord> {
     let (option, rest) = arguments.split_first()?;
     let letters = option.known()?.strip_prefix('-')?;
-    let harmless = letters.ends_with('c') && letters[..letters.len() - 1].bytes().all(|b| b"eux".contains(&b));
+    let harmless = letters.strip_suffix('c').is_some_and(|others| others.bytes().all(|b| b"eux".contains(&b)));
     match rest {
         [text] if harmless && text.known().is_some() => Some(text),
         _ => None,

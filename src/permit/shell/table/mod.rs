@@ -13,7 +13,7 @@ mod search;
 mod system;
 mod text;
 
-use super::word::{Opens, ShellWord};
+use super::word::{Opens, ShellWord, is_number};
 use row::{Operands, ProgramCall, ProgramRow, Style, Takes, split};
 
 /// Programs that take a word with an `@` before it for itself. To many others it is a file with further arguments: to
@@ -278,7 +278,7 @@ fn taken_apart<'a>(row: &'static ProgramRow, arguments: &'a [ShellWord]) -> Resu
         if text.starts_with("--") || matches!(row.style, Style::Exact | Style::Leading) {
             return unknown(name);
         }
-        if text.len() > 1 && text[1..].bytes().all(|b| b.is_ascii_digit()) && row.takes("-#").is_some() {
+        if text.strip_prefix('-').is_some_and(is_number) && row.takes("-#").is_some() {
             continue;
         }
         // Letters in one word.
@@ -312,7 +312,7 @@ fn taken_apart<'a>(row: &'static ProgramRow, arguments: &'a [ShellWord]) -> Resu
 /// value is the program's secret.
 fn separate(word: &ShellWord, takes: Takes) -> Option<&str> {
     let known = word.opens == Opens::Literal || takes == Takes::File && word.opens == Opens::Home;
-    let number = word.text.len() > 1 && word.text[1..].bytes().all(|b| b.is_ascii_digit());
+    let number = word.text.strip_prefix('-').is_some_and(is_number);
     (known && (!word.text.starts_with('-') || number || word.text == "-")).then_some(word.text.as_str())
 }
 

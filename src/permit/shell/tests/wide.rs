@@ -238,6 +238,40 @@ fn hostile_nesting_is_judged_quickly() {
     }
 }
 
+/// Everything that is asked about a line, for its own sake.
+fn ask_all(line: &str) {
+    for profile in [ReadOnlyProfile::Enforced, ReadOnlyProfile::None] {
+        let judgement = judge(line, profile);
+        let _ = judge_found(line, profile, &[], Some("unseen"));
+        for part in judgement.parts {
+            let _ = danger(&part.text);
+            let _ = part.argv.map(|argv| remote(&argv).is_some());
+        }
+    }
+    let _ = (known(line), danger(line), looks(line, std::path::Path::new("/w")), crate::permit::shell::pieces(line));
+}
+
+/// A pattern as the last word, or an option whose value is missing, is what `xargs` makes of ordinary lines.
+#[test]
+fn letters_of_any_length_in_any_place_are_judged() {
+    ask_all("ls | xargs head -n");
+    ask_all("sort -t '…' a.txt");
+    ask_all("…(){ …|…& };…");
+    for form in forms() {
+        ask_all(&format!("ls | xargs {form}"));
+        let words: Vec<&str> = form.split(' ').collect();
+        for odd in ["…", "-é", "--日本=ü", "é…"] {
+            for at in 0..words.len() {
+                let mut words = words.clone();
+                words[at] = odd;
+                let _ = judge(&words.join(" "), ReadOnlyProfile::Enforced);
+                words[at] = "'…'";
+                let _ = judge(&words.join(" "), ReadOnlyProfile::None);
+            }
+        }
+    }
+}
+
 /// Pieces of lines, harmless and not.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
