@@ -30,6 +30,14 @@ pub trait Keys: Send + Sync {
         None
     }
 
+    /// Adds a server by its address, and opens the connection to it. Of one that is known it is that connection.
+    ///
+    /// # Errors
+    /// A sentence that says why it was not added, and what to do.
+    fn add_server(&self, _address: &str) -> Result<Opened, String> {
+        Err("Can't add servers here.".to_owned())
+    }
+
     /// Stores a key, and opens its connection with it.
     ///
     /// # Errors
@@ -252,6 +260,19 @@ impl Connections {
             Ok(listed) => Ok(Some(listed.map_err(|error| error.to_string()))),
             Err(_) => Ok(Some(Err(format!("No response within {} s.", CHECK.as_secs())))),
         }
+    }
+
+    /// Adds a server by its address. The name of its connection.
+    ///
+    /// # Errors
+    /// A sentence that says why it was not added, and what to do.
+    pub(super) async fn add_server(&self, address: String) -> Result<ConnectionName, String> {
+        let Some(keys) = self.keys.clone() else { return Err("Can't add servers here.".to_owned()) };
+        let added = blocking(move || keys.add_server(&address)).await;
+        let opened = added.unwrap_or_else(|| Err("Server not added: internal error, see the log.".to_owned()))?;
+        let name = opened.0.name.clone();
+        self.put(opened);
+        Ok(name)
     }
 
     /// Stores a key and opens its connection with it; sessions ask the new one from their next request on.

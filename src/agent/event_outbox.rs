@@ -322,6 +322,7 @@ fn answers_request(event: &EngineEvent) -> bool {
         | EngineEvent::Audit(_)
         | EngineEvent::Usage(_)
         | EngineEvent::Models { .. }
+        | EngineEvent::ServerAdded { .. }
         | EngineEvent::Figures { .. }
         | EngineEvent::Levels { .. }
         | EngineEvent::Notice(_) => true,

@@ -50,6 +50,7 @@ fn of_engine(command: &EngineCommand) -> Scope {
         | EngineCommand::Verify { .. }
         | EngineCommand::Export { .. }
         | EngineCommand::Import { .. }
+        | EngineCommand::AddServer { .. }
         | EngineCommand::Shutdown => Scope::Admin,
     }
 }

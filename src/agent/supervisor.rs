@@ -260,6 +260,7 @@ impl Supervisor {
             EngineCommand::Create(new) => self.create(new, out),
             EngineCommand::Rewind { session, at, files } => self.rewind(&session, at, files, out),
             EngineCommand::Models { connection } => self.models(connection, out),
+            EngineCommand::AddServer { address } => self.add_server(address, out),
             EngineCommand::Figures { connection, models } => self.figures(connection, &models, &out),
             EngineCommand::Levels { connection, model } => self.levels(connection, &model, &out),
             EngineCommand::Remember { text } => self.remember(text),
@@ -529,6 +530,31 @@ impl Supervisor {
                 out.send(EngineEvent::Connections(connections.infos()));
             }
             out.send(EngineEvent::Models { connection, models });
+        });
+    }
+
+    /// Adds a server and asks it for its models.
+    fn add_server(&self, address: String, out: EngineOutbox) {
+        let connections = self.shared.setup.connections.clone();
+        let everybody = self.out.clone();
+        tokio::spawn(async move {
+            let connection = match connections.add_server(address).await {
+                Ok(connection) => connection,
+                Err(why) => return out.send(EngineEvent::Notice(Notice::new(Level::Error, why))),
+            };
+            everybody.send(EngineEvent::Connections(connections.infos()));
+            let listed = match connections.provider(&connection) {
+                Some(provider) => provider.models().await,
+                // It is there, and cannot be used: the reason stands in its row.
+                None => Ok(Vec::new()),
+            };
+            let wants_key = listed.as_ref().is_err_and(|error| error.code == "invalid_api_key");
+            let models = listed.map_err(|error| error.to_string());
+            if models.as_ref().is_ok_and(|models| connections.learn(&connection, models)) {
+                everybody.send(EngineEvent::Connections(connections.infos()));
+            }
+            out.send(EngineEvent::Models { connection: connection.clone(), models });
+            out.send(EngineEvent::ServerAdded { connection, wants_key });
         });
     }
 

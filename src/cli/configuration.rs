@@ -2,7 +2,7 @@
 
 use super::args::{ConfigCommand, Json, KeymapName, KeysCommand, ListKeys, ShowConfig, ThemeNames, ThemesCommand};
 use super::exit::Exit;
-use super::output::{complain, print_json, say};
+use super::output::{complain, hint, print_json, say};
 use crate::config::settings::{Settings, shown};
 use crate::config::user_files::{self, UserFileKind};
 use crate::domain::nearest::nearest;
@@ -16,6 +16,7 @@ use crate::runtime::setup::Bootstrap;
 use crate::runtime::{self, editor, own_themes};
 use crate::theme::resolve::{self, builtin_names, builtin_text};
 use serde_json::json;
+use std::collections::BTreeSet;
 
 pub(super) async fn config(bootstrap: &Bootstrap, command: ConfigCommand) -> Exit {
     match command {
@@ -64,8 +65,9 @@ fn show(bootstrap: &Bootstrap, args: &ShowConfig) -> Exit {
         all.retain(|one| one.key == *key || one.key.starts_with(&below));
         if all.is_empty() {
             let near = nearest(key, keys.iter().map(String::as_str));
-            let near = near.map_or_else(String::new, |near| format!(". Did you mean {near:?}?"));
-            complain(&format!("lisle: no setting {key:?}{near}"));
+            let groups: BTreeSet<&str> = keys.iter().filter_map(|key| key.split('.').next()).collect();
+            let groups: Vec<String> = groups.into_iter().map(str::to_owned).collect();
+            complain(&format!("lisle: no setting {key:?}{}", hint(near, &groups)));
             return Exit::Usage;
         }
     }
@@ -148,9 +150,9 @@ fn theme_text(bootstrap: &Bootstrap, name: &str) -> Result<String, Exit> {
 
 fn unknown_theme(bootstrap: &Bootstrap, name: &str) -> Exit {
     let all = theme_names(bootstrap);
-    let near = nearest(name, all.iter().map(|(name, _)| name.as_str()));
-    let near = near.map_or_else(String::new, |near| format!(". Did you mean {near:?}?"));
-    complain(&format!("lisle: no theme {name:?}{near}"));
+    let names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
+    let near = nearest(name, names.iter().map(String::as_str));
+    complain(&format!("lisle: no theme {name:?}{}", hint(near, &names)));
     Exit::Usage
 }
 

@@ -230,7 +230,11 @@ fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
     } else if args.rotate {
         file.rotate(name).map(|token| token.as_deref().map_or_else(unknown, printed))
     } else if !args.scopes.is_empty() {
-        file.add(name, args.scopes).map(|token| printed(&token))
+        let taken = || {
+            let name = clean_line(name);
+            failed(&format!("there is a token {name}: --name {name} --rotate replaces it, --revoke {name} ends it"))
+        };
+        file.add(name, args.scopes).map(|token| token.as_deref().map_or_else(taken, printed))
     } else if name == tokens::OWNER {
         file.owner().map(|token| printed(&token))
     } else {

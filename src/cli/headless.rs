@@ -61,6 +61,9 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
     if run.input.dry_run {
         return input.print(&prompt.text);
     }
+    if let Err(exit) = run_result::check(&run.output) {
+        return exit;
+    }
     if let Some(most) = run.limits.max_turns {
         bootstrap.settings.limits.requests_per_turn = most;
     }
@@ -117,7 +120,7 @@ fn exit_of(face: &Face, end: Ended, saved: bool) -> (Exit, Option<String>) {
     // Where the rest lies beside the session, another process writes that now: it came while the turn ended.
     let taken_over = face.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));
     let (exit, why) = face.exit(end);
-    if let Some(why) = &why {
+    if let Some(why) = why.as_ref().filter(|why| face.warned.as_ref() != Some(why)) {
         complain(&format!("lisle: {why}"));
     }
     let exit = match exit {
@@ -211,6 +214,8 @@ pub(super) struct Face {
     pub(super) usage: (Usage, Usage),
     pub(super) refusals: Refusals,
     pub(super) trouble: Option<(String, String)>,
+    /// The last warning of the turn, which was printed: where a limit ended the turn, it is the reason.
+    pub(super) warned: Option<String>,
     /// Content that could not be saved, of spawned sessions too.
     unsaved: Vec<Unsaved>,
     pub(super) line: RunLine,
@@ -239,6 +244,7 @@ impl Face {
             usage: (Usage::default(), Usage::default()),
             refusals: Refusals::default(),
             trouble: None,
+            warned: None,
             unsaved: Vec::new(),
             line,
         }
@@ -353,7 +359,8 @@ impl Face {
             SessionEvent::Reidentified { to } => self.session = Some(to),
             SessionEvent::Row(row) => self.row(*row),
             SessionEvent::Retrying { attempt, of, wait_ms, reason } => {
-                let text = format!("{reason} Trying again ({attempt} of {of}) in {:.1} s.", wait_ms as f64 / 1000.0);
+                let wait = if wait_ms == 0 { String::new() } else { format!(" in {:.1} s", wait_ms as f64 / 1000.0) };
+                let text = sentences(&reason, &format!("Trying again ({attempt} of {of}){wait}."));
                 self.printer.notice(&text);
                 complain(&format!("lisle: {text}"));
             }
@@ -524,7 +531,10 @@ impl Face {
                 }
             }
             // What ends a turn short of its goal, as a limit does, is no error of the provider's.
-            Body::Info(info) if info.level >= Level::Warning => complain(&format!("lisle: {}", info.text)),
+            Body::Info(info) if info.level >= Level::Warning => {
+                complain(&format!("lisle: {}", info.text));
+                self.warned = Some(info.text);
+            }
             Body::Error(failure) => self.trouble = Some((failure.code, format!("{}: {}", failure.title, failure.text))),
             _ => {}
         }

@@ -33,10 +33,12 @@ mod usage;
 mod version;
 
 use crate::domain::SessionId;
+use crate::domain::nearest::nearest;
 use crate::runtime;
 use crate::runtime::setup::{Bootstrap, Which};
 use args::{Args, CliCommand, DoctorCommand, PatternCommand, PatternRun, RunArgs};
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 pub use exit::Exit;
 use std::process::ExitCode;
 
@@ -46,7 +48,8 @@ pub fn main() -> ExitCode {
     shell::answer_shell();
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => {
+        Err(mut error) => {
+            keep_near(&mut error);
             // Help and version go to stdout and end with 0, mistakes to stderr and end with 2.
             let wrong = error.use_stderr();
             let _ = error.print();
@@ -89,6 +92,29 @@ pub fn main() -> ExitCode {
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));
     let exit = if output::is_lost() && exit == Exit::Done { Exit::Failed } else { exit };
     exit.into()
+}
+
+/// Leaves of the suggestions those that lisle would make.
+fn keep_near(error: &mut clap::Error) {
+    let asked = [
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+    ];
+    for (given, suggested) in asked {
+        let Some(ContextValue::String(word)) = error.get(given).cloned() else { continue };
+        let is_near = |name: &str| nearest(word.trim_start_matches('-'), [name.trim_start_matches('-')]).is_some();
+        let near = match error.remove(suggested) {
+            Some(ContextValue::String(name)) => Some(name).filter(|name| is_near(name)).map(ContextValue::String),
+            Some(ContextValue::Strings(mut names)) => {
+                names.retain(|name| is_near(name));
+                Some(names).filter(|names| !names.is_empty()).map(ContextValue::Strings)
+            }
+            other => other,
+        };
+        if let Some(near) = near {
+            error.insert(suggested, near);
+        }
+    }
 }
 
 async fn start(args: Args, prompt: Option<String>) -> Exit {

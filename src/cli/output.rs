@@ -67,6 +67,14 @@ pub(super) fn sentences(text: &str, hint: &str) -> String {
     format!("{} {}", ends(text), ends(&hint)).trim().to_owned()
 }
 
+/// End of a sentence on an unknown name: the nearest one, else those that there are.
+pub(super) fn hint(near: Option<&str>, known: &[String]) -> String {
+    match near {
+        Some(near) => format!(". Did you mean {near:?}?"),
+        None => format!(". Available: {}", known.join(", ")),
+    }
+}
+
 /// Writes a sequence for the terminal to stderr.
 pub(super) fn put_err(sequence: &str) {
     // Without a terminal there is nothing to ask.
@@ -76,8 +84,11 @@ pub(super) fn put_err(sequence: &str) {
 /// Writes a diagnostic line to stderr.
 pub(super) fn complain(text: &str) {
     let mut out = std::io::stderr().lock();
+    let text = sanitise::clean(text).trim_end().to_owned();
+    // The error in a sentence may be one with an end of its own.
+    let text = text.strip_suffix("?.").map_or(text.clone(), |text| format!("{text}?"));
     // A line of its own begins with nothing that others wrote.
-    let _ = writeln!(out, "{}", sanitise::clean(text).trim_end().replace('\n', "\n  "));
+    let _ = writeln!(out, "{}", text.replace('\n', "\n  "));
 }
 
 pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {

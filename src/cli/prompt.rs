@@ -16,6 +16,9 @@ const SILENT: Duration = Duration::from_secs(2);
 /// A pipe that has sent nothing until then is left alone.
 const GIVEN_UP: Duration = Duration::from_secs(3);
 
+/// Bytes of stdin: no model takes more as one message.
+const MOST_BYTES: usize = 16_000_000;
+
 /// Words of the command line.
 #[derive(Debug, PartialEq, Eq)]
 struct Words {
@@ -114,6 +117,10 @@ fn whole(input: &io::Stdin) -> io::Result<String> {
     let mut bytes = Vec::new();
     let mut lock = input.lock();
     let mut told = false;
+    let too_long = || {
+        let text = format!("it is longer than {} MB. Pass a file with --attach instead", MOST_BYTES / 1_000_000);
+        io::Error::new(io::ErrorKind::FileTooLarge, text)
+    };
     loop {
         if !told && !is_ready(input, Some(SILENT))? {
             told = true;
@@ -122,12 +129,24 @@ fn whole(input: &io::Stdin) -> io::Result<String> {
         // What has come, without waiting for more.
         let came = lock.fill_buf()?;
         if came.is_empty() {
-            return Ok(String::from_utf8_lossy(&bytes).into_owned());
+            return Ok(text_of(bytes));
         }
         bytes.extend_from_slice(came);
+        if bytes.len() > MOST_BYTES {
+            return Err(too_long());
+        }
         let length = came.len();
         lock.consume(length);
     }
+}
+
+/// Text of what was piped in. What is not UTF-8 is replaced, and that is said.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let at = error.utf8_error().valid_up_to();
+        complain(&format!("lisle: stdin is not UTF-8 from byte {at} on; replaced what cannot be read by U+FFFD."));
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::agent::Link;
 use crate::domain::message::UserText;
 use crate::domain::sanitise::reveal;
 use crate::protocol::TurnEnd;
-use crate::tools::json_schema;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -19,7 +18,7 @@ impl Face {
             let Some(schema) = &self.input.schema else { break };
             let why = match json_of(&self.said()) {
                 None => "the answer is not JSON".to_owned(),
-                Some(value) => match json_schema::fault(&value, schema) {
+                Some(value) => match schema.fault(&value) {
                     None => {
                         if let Some(answer) = &mut self.answer {
                             answer.1 = value.to_string();
@@ -128,6 +127,7 @@ impl Face {
                 (Exit::Failed, Some(format!("{why}. Open the session with lisle --session {session}.")))
             }
             Ended::Lost => (Exit::Failed, None),
+            Ended::Turn(TurnEnd::Limit) if self.warned.is_some() => (Exit::Failed, self.warned.clone()),
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
                 let of_key = matches!(code.as_str(), "invalid_api_key" | "invalid_credentials");

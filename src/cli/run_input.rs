@@ -6,17 +6,15 @@ use super::exit::Exit;
 use super::output::{complain, say};
 use super::prompts;
 use crate::domain::message::UserText;
-use crate::domain::prompt_text::{INPUT, NamedText, PromptKind, fill, fill_input, variables};
+use crate::domain::prompt_text::{INPUT, NO_TEXT, NamedText, PromptKind, fill, fill_input, variables};
 use crate::domain::rule::{Rule, RuleEffect};
 use crate::protocol::SessionCommand;
 use crate::runtime::setup::Bootstrap;
 use crate::store::prompt_files::{PromptFolders, text_of};
+use crate::tools::json_schema::Schema;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// Word that takes a context or a strategy out of a session.
-const NONE: &str = "none";
 
 /// Tools whose rules are about a path, and those about a host.
 const OF_PATHS: [&str; 6] = ["read", "write", "edit", "glob", "grep", "list"];
@@ -30,7 +28,7 @@ pub(super) struct RunInput {
     /// Choices for the system prompt, with their texts; a `None` text takes one out.
     chosen: Vec<(PromptKind, Option<NamedText>)>,
     /// Schema of the answer.
-    pub(super) schema: Option<Value>,
+    pub(super) schema: Option<Schema>,
     /// Files to attach.
     pub(super) attach: Vec<PathBuf>,
 }
@@ -45,7 +43,7 @@ impl RunInput {
         let mut chosen = Vec::new();
         for (kind, name) in [(PromptKind::Strategy, &args.input.strategy), (PromptKind::Context, &args.input.context)] {
             let Some(name) = name else { continue };
-            let text = if name == NONE {
+            let text = if name == NO_TEXT {
                 None
             } else {
                 Some(folders.read(kind, name).map_err(|error| prompts::failed(&error))?)
@@ -134,14 +132,14 @@ fn pattern(folders: &PromptFolders, name: &str) -> Result<String, Exit> {
     read.map_err(|error| prompts::failed(&error))
 }
 
-fn schema(path: &Path) -> Result<Value, Exit> {
+fn schema(path: &Path) -> Result<Schema, Exit> {
     let wrong = |why: String| {
         complain(&format!("lisle: can't use --json-schema {}: {why}", path.display()));
         Exit::Usage
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("it is not JSON: {error}")))?;
-    if value.is_object() || value.is_boolean() { Ok(value) } else { Err(wrong("a schema is an object".to_owned())) }
+    Schema::new(value).map_err(wrong)
 }
 
 /// Rules of `--allow` and `--deny`.

@@ -55,6 +55,22 @@ fn write(
     std::fs::write(path, bytes).map_err(|error| error.to_string())
 }
 
+/// Checks that the answer can be written where it is wanted, before anything is sent. A new file stays, empty.
+///
+/// # Errors
+/// The exit, once the reason was told.
+pub(super) fn check(run: &OutputArgs) -> Result<(), Exit> {
+    let Some(path) = &run.file else { return Ok(()) };
+    // Nothing is cut off before there is an answer.
+    match std::fs::OpenOptions::new().create(true).append(true).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            complain(&format!("lisle: can't write {}: {error}. Nothing sent.", path.display()));
+            Err(Exit::Usage)
+        }
+    }
+}
+
 async fn copy(answer: &str) {
     let env = |name: &str| std::env::var(name).ok();
     let text = clipboard::clean(answer);

@@ -2,7 +2,7 @@
 
 use super::args::{Args, Completions, Man, SchemaCommand, Shell};
 use super::exit::Exit;
-use super::output::{complain, print_json, put};
+use super::output::{complain, hint, print_json, put};
 use super::run_events;
 use crate::domain::nearest::nearest;
 use clap::CommandFactory;
@@ -48,14 +48,13 @@ pub(super) fn man(args: &Man) -> Exit {
     }
     let mut command = Args::command();
     command.build();
-    for word in &args.command {
+    for word in args.command.iter().flat_map(|words| words.split_whitespace()) {
         let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
         command = match command.find_subcommand(word) {
             Some(found) => found.clone(),
             None => {
                 let near = nearest(word, names.iter().map(String::as_str));
-                let near = near.map_or_else(String::new, |near| format!(". Did you mean {near:?}?"));
-                complain(&format!("lisle: no command {word:?}{near}"));
+                complain(&format!("lisle: no command {word:?}{}", hint(near, &names)));
                 return Exit::Usage;
             }
         };

@@ -4,6 +4,7 @@
 //! Nothing is sent from here. What was found and not chosen is only offered.
 
 use super::files::write_private;
+use super::new_server::NewServer;
 use super::probe::FoundServer;
 use super::settings::{Api, Connection, ProviderKind};
 use super::{Credentials, Paths, Settings};
@@ -248,6 +249,29 @@ impl Connections {
         let slot = self.all.get_mut(at)?;
         *slot = usable;
         Some(slot)
+    }
+
+    /// Adds a connection to a server of the user's, before the demo.
+    pub fn add_server(&mut self, server: &NewServer) -> &Usable {
+        let connection = Connection {
+            provider: ProviderKind::OpenaiCompatible,
+            base_url: Some(server.base_url.clone()),
+            ..Connection::default()
+        };
+        let usable = configured(&server.name, &connection, &Credentials::default(), &|_| None);
+        let at = self.all.len().saturating_sub(1);
+        self.all.insert(at, usable);
+        &self.all[at]
+    }
+
+    /// The connection to this base of an API.
+    #[must_use]
+    pub fn at(&self, base_url: &str) -> Option<&Usable> {
+        let same = |known: &Usable| {
+            let url = known.connection.base_url.as_deref().and_then(|url| reqwest::Url::parse(url).ok());
+            url.is_some_and(|url| url.as_str().trim_end_matches('/') == base_url.trim_end_matches('/'))
+        };
+        self.all.iter().find(|one| same(one))
     }
 
     /// Makes it the default; it is no longer only offered.

@@ -55,3 +55,12 @@ fn what_cannot_be_read_is_told_and_the_rest_loads() {
     assert!(files.contains(&paths.config_file().as_path()) && files.contains(&paths.credentials_file().as_path()));
     assert_eq!(loaded.connections.infos().len(), 2);
 }
+
+#[test]
+fn a_file_beside_its_folder_is_told() {
+    let (dir, paths) = home();
+    std::fs::write(dir.path().join("config.toml"), "[ui]\n").unwrap();
+    let problems = load(&paths, &|_| None).problems;
+    let fix = format!("Move it to {}.", paths.config_file().display());
+    assert_eq!(problems.iter().map(|problem| &problem.fix).collect::<Vec<_>>(), [&fix]);
+}

@@ -38,7 +38,10 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         let far = if name.starts_with(word) { 1 } else { distance(word, name) };
         (far, name.len().abs_diff(word.len()), name)
     });
-    let fits = |(far, _, name): &(usize, usize, &str)| *far <= 1 + name.chars().count() / 3;
+    // One mistake in three letters: what has less in common with the word is another word.
+    let letters = word.chars().count();
+    let fits =
+        |(far, _, name): &(usize, usize, &str)| name.starts_with(word) || *far <= name.chars().count().max(letters) / 3;
     near.filter(fits).min_by_key(|(far, longer, _)| (*far, *longer)).map(|(.., name)| name)
 }
 
@@ -62,6 +65,11 @@ mod tests {
             ("them", &["theme", "help"], Some("theme")),
             ("zzzzzz", &["theme", "help"], None),
             ("", &["theme", "help"], None),
+            ("ask", &["ssh", "auth"], None),
+            ("nope", &["done", "todo"], None),
+            ("Q", &["a", "b"], None),
+            ("create", &["rename", "delete"], None),
+            ("se", &["sessions"], Some("sessions")),
             ("requests_per_trun", &["requests_per_turn", "retries"], Some("requests_per_turn")),
         ] {
             assert_eq!(nearest(word, names.iter().copied()), near, "{word}");

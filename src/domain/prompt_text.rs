@@ -67,9 +67,27 @@ impl PromptOrigin {
 /// without a leading dot. It may become part of a path.
 #[must_use]
 pub fn is_prompt_name(text: &str) -> bool {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
-    (1..=100).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(fits)
+    name_fault(text).is_none()
 }
+
+/// Reason why a text cannot be a name of [`is_prompt_name`], with what to do.
+#[must_use]
+pub fn name_fault(text: &str) -> Option<String> {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    if text.is_empty() {
+        return Some("empty name".to_owned());
+    }
+    if text.starts_with('.') || !text.bytes().all(fits) {
+        return Some("use letters, digits, '.', '_' and '-', no dot first".to_owned());
+    }
+    let letters = text.len();
+    (letters > LONGEST_NAME).then(|| format!("{letters} letters; a name has at most {LONGEST_NAME}"))
+}
+
+const LONGEST_NAME: usize = 100;
+
+/// Word for "no text", which can name none.
+pub const NO_TEXT: &str = "none";
 
 /// A named text as a session keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -239,12 +239,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (access, file) = access(&dir);
         let (here, now) = (IpAddr::from([127, 0, 0, 1]), Instant::now());
-        let token = file.add("phone", [Scope::Write]).unwrap();
+        let token = file.add("phone", [Scope::Write]).unwrap().unwrap();
         let grant = access.admit(here, &token, now).unwrap();
         assert!(access.is_valid(&grant) && grant.scopes.cover(Scope::Read) && !grant.scopes.cover(Scope::Admin));
         file.rotate("phone").unwrap();
         assert!(!access.is_valid(&grant));
-        let token = file.add("phone", [Scope::Write]).unwrap();
+        let token = file.rotate("phone").unwrap().unwrap();
         assert!(access.admit(here, &token, now).is_ok());
         file.revoke("phone").unwrap();
         assert_eq!(access.admit(here, &token, now), Err(EntryRefusal::Wrong));

@@ -129,13 +129,17 @@ impl TokenFile {
         Ok(self.read()?.into_iter().map(|one| TokenShown { name: one.name, scopes: one.scopes }).collect())
     }
 
-    /// Makes a token of this name, which is returned and not shown again. One of that name counts no longer.
+    /// Makes a token of this name, which is returned and not shown again. `None` if there is one of that name: whoever has it
+    /// would be shut out without a word.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn add(&self, name: &str, scopes: impl IntoIterator<Item = Scope>) -> io::Result<String> {
+    pub fn add(&self, name: &str, scopes: impl IntoIterator<Item = Scope>) -> io::Result<Option<String>> {
         let scopes = Scopes::of(scopes);
-        self.change(|all| put(all, name, scopes, name == OWNER))
+        self.change(|all| match all.iter().any(|one| one.name == name) {
+            true => Ok(None),
+            false => put(all, name, scopes, name == OWNER).map(Some),
+        })
     }
 
     /// Makes a new token in the place of the one of this name. `None` if there is none.
@@ -183,7 +187,8 @@ mod tests {
         assert!(file.list().unwrap().is_empty());
         let owner = file.owner().unwrap();
         assert_eq!((file.owner().unwrap(), owner.len()), (owner.clone(), PREFIX.len() + 2 * LENGTH));
-        let phone = file.add("phone", [Scope::Read]).unwrap();
+        let phone = file.add("phone", [Scope::Read]).unwrap().unwrap();
+        assert!(file.add("phone", Scope::ALL).unwrap().is_none(), "the one that is there still counts");
         let text = std::fs::read_to_string(file.path()).unwrap();
         assert!(text.contains(&owner) && text.contains(&hash(&phone)) && !text.contains(&phone), "{text}");
         assert_eq!(std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777, 0o600);

@@ -134,7 +134,10 @@ fn headless_reason(
     let cwd = rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path);
     let rule = match written.as_slice() {
         _ if question.rule.is_some() => String::new(),
-        [one] if runs(mode, &with) => format!(" To allow it, add this rule to permissions.json: {one}"),
+        [one] if runs(mode, &with) => {
+            let option = named.first().and_then(option).unwrap_or_default();
+            format!(" To allow it{option}, add this rule to permissions.json: {one}")
+        }
         [_, ..] if runs(mode, &with) => {
             format!(" To allow it, add these rules to permissions.json: {}", written.join(", "))
         }
@@ -163,6 +166,14 @@ fn headless_reason(
     let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
     let reasons = question.reasons.join(" ");
     format!("Needs approval, and this run is non-interactive{what}: {reasons} {way}.{rule}")
+}
+
+/// The option that allows for one run what a rule allows, where its words alone say all of the rule.
+fn option(rule: &Rule) -> Option<String> {
+    let alone = Rule { program: rule.program.clone(), args: rule.args.clone(), ..Rule::allow("bash") };
+    let words = rule.in_words();
+    let whole = rule.program.is_some() && alone == Rule { note: None, ..rule.clone() } && !words.contains('\'');
+    whole.then(|| format!(" in one run, use --allow '{words}'; to allow it always"))
 }
 
 /// Options on the line that have git write its settings beside what the command is for.

@@ -114,6 +114,12 @@ pub enum EngineCommand {
         /// Connection name.
         connection: ConnectionName,
     },
+    /// Add a server that speaks OpenAI's chat API to config.toml, and ask it for its models: `EngineEvent::ServerAdded`,
+    /// or a notice why not.
+    AddServer {
+        /// Its address; scheme and path may be missing.
+        address: String,
+    },
     /// Send what is known of these models, without asking their server: `EngineEvent::Figures`.
     Figures {
         /// Connection name.
@@ -144,6 +150,7 @@ pub enum EngineCommand {
 
 /// A session to be made. What is left out comes from the workspace's and the user's settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewSession {
     /// Working directory of its tools.
     pub cwd: Option<PathBuf>,

@@ -104,6 +104,13 @@ pub enum EngineEvent {
     },
     /// The connections are these from now on: one of them got a key.
     Connections(Vec<ConnectionInfo>),
+    /// The server that the client added has this connection.
+    ServerAdded {
+        /// The connection.
+        connection: ConnectionName,
+        /// The server answers no one without a key.
+        wants_key: bool,
+    },
     /// A branch was made of a session; the client may open it.
     Branched {
         /// The session that it came from.

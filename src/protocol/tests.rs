@@ -262,6 +262,7 @@ fn every_command_crosses_a_wire() {
         },
         Command::Session { id: session(), command: SessionCommand::Trust { request: trust() } },
         Command::Engine(EngineCommand::Models { connection: ConnectionName::new("c") }),
+        Command::Engine(EngineCommand::AddServer { address: "http://127.0.0.1:8080".into() }),
         Command::Session { id: session(), command: SessionCommand::AskKey { connection: ConnectionName::new("c") } },
         Command::Session { id: session(), command: SessionCommand::Enhance { number: 1, draft: "d".into() } },
         Command::Engine(EngineCommand::Remember { text: "t".into() }),
@@ -466,6 +467,7 @@ fn every_event_crosses_a_wire() {
         of_session(SessionEvent::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() }),
         of_session(SessionEvent::TurnEnded { end: TurnEnd::Plan }),
         Event::Engine(EngineEvent::Models { connection: ConnectionName::new("c"), models: Err("no".into()) }),
+        Event::Engine(EngineEvent::ServerAdded { connection: ConnectionName::new("c"), wants_key: true }),
         Event::Engine(EngineEvent::Figures {
             connection: ConnectionName::new("c"),
             models: vec![ModelFigures {

@@ -245,7 +245,7 @@ fn programs() -> Vec<Finding> {
     ] {
         out.push(match (find(name), needed) {
             (Some(path), _) => Finding::ok(name, shown(path)),
-            (None, "") => Finding::ok(name, "not installed (optional; agents use it)"),
+            (None, "") => Finding::ok(name, "optional, not installed; agents use it where it is"),
             (None, why) => Finding::warn(name, "not installed", format!("{why}; install {name}")),
         });
     }
@@ -270,7 +270,9 @@ fn connections(bootstrap: &Bootstrap) -> Vec<Finding> {
         .map(|info| {
             let name = format!("{} ({})", info.name, info.provider);
             match (info.missing, info.offered) {
-                (None, false) => Finding::ok("connection", format!("{name}: ready")),
+                (None, false) => {
+                    Finding::ok("connection", format!("{name}: set up; not asked (the doctor sends nothing)"))
+                }
                 (None, true) => Finding::ok("connection", format!("{name}: found, not in use")),
                 (Some(why), _) => Finding::warn("connection", format!("{name}: not usable"), why),
             }

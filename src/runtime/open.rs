@@ -3,6 +3,7 @@
 
 use crate::agent::{Connections, Keys, Opened};
 use crate::config::connections::{NO_KEY, Usable, api_of};
+use crate::config::new_server::NewServer;
 use crate::config::{self, Paths, Settings, settings};
 use crate::domain::ConnectionName;
 use crate::domain::request::KeyRequest;
@@ -156,6 +157,19 @@ impl Keys for Opener {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let one = all.give_key(connection, key)?;
         self.open(one, None).1
+    }
+
+    fn add_server(&self, address: &str) -> Result<Opened, String> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let default = all.default.clone();
+        let server = NewServer::parse(address, |name| all.with_or_without_key(name).is_some())
+            .map_err(|why| format!("Server not added: {why}."))?;
+        if let Some(known) = all.at(&server.base_url) {
+            return Ok(self.open(known, default.as_ref()));
+        }
+        settings::write::add_server(&self.paths.config_file(), &server)
+            .map_err(|why| format!("Server not added: {why}"))?;
+        Ok(self.open(all.add_server(&server), default.as_ref()))
     }
 
     fn store(&self, connection: &ConnectionName, key: &Key) -> Result<Opened, String> {

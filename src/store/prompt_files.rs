@@ -4,7 +4,7 @@
 //! Fabric are only read. Blocking: it belongs off the async threads.
 
 use crate::domain::nearest::nearest;
-use crate::domain::prompt_text::{NamedText, PromptKind, PromptOrigin, is_prompt_name};
+use crate::domain::prompt_text::{NO_TEXT, NamedText, PromptKind, PromptOrigin, is_prompt_name, name_fault};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -40,7 +40,7 @@ pub struct PromptFile {
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
     /// The text cannot be a name.
-    #[error("invalid {} name {name:?}: use letters, digits, '.', '_' and '-', no dot first", .kind.word())]
+    #[error("invalid {} name {name:?}: {}", .kind.word(), fault_words(name))]
     Name {
         /// Kind.
         kind: PromptKind,
@@ -48,7 +48,7 @@ pub enum PromptError {
         name: String,
     },
     /// Nothing has this name.
-    #[error("no {} {name:?}{}", .kind.word(), near_words(.near.as_deref()))]
+    #[error("no {} {name:?}{}", .kind.word(), known_words(.near.as_deref(), .known))]
     Missing {
         /// Kind.
         kind: PromptKind,
@@ -56,6 +56,8 @@ pub enum PromptError {
         name: String,
         /// The nearest name that exists.
         near: Option<String>,
+        /// All that exist.
+        known: Vec<String>,
     },
     /// The file cannot be used.
     #[error("can't read {}: {why}", .path.display())]
@@ -75,8 +77,20 @@ pub enum PromptError {
     },
 }
 
-fn near_words(near: Option<&str>) -> String {
-    near.map_or_else(String::new, |near| format!(". Did you mean {near:?}?"))
+/// Names that are listed where none is near.
+const LISTED: usize = 12;
+
+fn known_words(near: Option<&str>, known: &[String]) -> String {
+    match near {
+        Some(near) => format!(". Did you mean {near:?}?"),
+        None if known.is_empty() => ": there is none yet".to_owned(),
+        None if known.len() > LISTED => format!(". There are {} others", known.len()),
+        None => format!(". Available: {}", known.join(", ")),
+    }
+}
+
+fn fault_words(name: &str) -> String {
+    name_fault(name).unwrap_or_else(|| format!("{name:?} stands for no text"))
 }
 
 impl PromptFolders {
@@ -132,7 +146,8 @@ impl PromptFolders {
         found.ok_or_else(|| {
             let names = self.list(kind);
             let near = nearest(name, names.iter().map(|one| one.name.as_str())).map(str::to_owned);
-            PromptError::Missing { kind, name: name.to_owned(), near }
+            let known = names.into_iter().map(|one| one.name).collect();
+            PromptError::Missing { kind, name: name.to_owned(), near, known }
         })
     }
 
@@ -207,7 +222,7 @@ impl PromptFolders {
     }
 
     fn writable(&self, kind: PromptKind, origin: PromptOrigin, name: &str) -> Result<PathBuf, PromptError> {
-        if !is_prompt_name(name) {
+        if !is_prompt_name(name) || name == NO_TEXT {
             return Err(PromptError::Name { kind, name: name.to_owned() });
         }
         let folder = self.own(kind, origin);
@@ -387,7 +402,7 @@ mod tests {
         std::os::unix::fs::symlink(bench.dir.path().join("secret"), bench.dir.path().join("c/contexts/mine")).unwrap();
         for (kind, name, why) in [
             (PromptKind::Context, "writr", "no context \"writr\". Did you mean \"writer\"?"),
-            (PromptKind::Pattern, "zzz", "no pattern \"zzz\""),
+            (PromptKind::Pattern, "zzz", "no pattern \"zzz\": there is none yet"),
             (
                 PromptKind::Context,
                 "../writer",
@@ -397,7 +412,7 @@ mod tests {
             (PromptKind::Context, "long", "can't read /c/contexts/long: it is larger than 256 KiB"),
             (PromptKind::Strategy, "broken", "can't read /c/strategies/broken.json: it is not JSON"),
             (PromptKind::Strategy, "empty", "can't read /c/strategies/empty.json: it has no text \"prompt\""),
-            (PromptKind::Context, "outside", "no context \"outside\""),
+            (PromptKind::Context, "outside", "no context \"outside\". Available: latin, long, mine, writer, x"),
         ] {
             assert_eq!(bench.error(kind, name), why);
         }

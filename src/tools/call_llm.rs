@@ -3,8 +3,9 @@
 use super::files::{self, classify, paths, reach, text};
 use super::host::{Completion, WhichModel};
 use super::input::{self, InputFields};
+use super::json_schema::Schema;
 use super::read_tracker::Seen;
-use super::{CallPlace, Halt, RunContext, RunError, Tool, json_schema, read, still};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, read, still};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -102,7 +103,7 @@ struct CallLlmInput {
     prompt: String,
     files: Vec<PathBuf>,
     model: WhichModel,
-    schema: Option<Value>,
+    schema: Option<Schema>,
 }
 
 impl CallLlmInput {
@@ -140,9 +141,8 @@ impl CallLlmInput {
             Some(name) => WhichModel::Named(name.to_owned()),
         };
         let schema = input.get("schema").filter(|schema| !schema.is_null()).cloned();
-        if schema.as_ref().is_some_and(|schema| !schema.is_object()) {
-            return Err("The field `schema` of call_llm must be a JSON schema, which is an object.".to_owned());
-        }
+        let schema = schema.map(Schema::new).transpose();
+        let schema = schema.map_err(|why| format!("The field `schema` of call_llm must be a JSON Schema: {why}."))?;
         Ok(Self { prompt: prompt.to_owned(), files, model, schema })
     }
 }
@@ -206,12 +206,12 @@ async fn ask(call: CallLlmInput, text: String, with: &RunContext) -> Result<Outc
 }
 
 /// The JSON in an answer, if it fits.
-fn fitting(answer: &str, schema: &Value) -> Result<String, String> {
+fn fitting(answer: &str, schema: &Schema) -> Result<String, String> {
     let bare = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after).trim();
     let inside = bare.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let bare = inside.and_then(|inside| inside.split_once('\n')).map_or(bare, |(_, body)| body.trim());
     let value: Value = serde_json::from_str(bare).map_err(|error| format!("not valid JSON ({error})"))?;
-    match json_schema::fault(&value, schema) {
+    match schema.fault(&value) {
         None => Ok(value.to_string()),
         Some(fault) => Err(fault),
     }
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn json_is_taken_out_of_an_answer_and_checked() {
-        let schema = json!({"type": "object", "required": ["n"]});
+        let schema = Schema::new(json!({"type": "object", "required": ["n"]})).unwrap();
         for good in ["{\"n\": 1}", "```json\n{\"n\":1}\n```", "<think>hm</think> {\"n\":1}"] {
             assert_eq!(fitting(good, &schema).as_deref(), Ok("{\"n\":1}"), "{good}");
         }
@@ -255,7 +255,7 @@ mod tests {
             (json!({"prompt": "x", "files": ["."]}), "is a directory"),
             (json!({"prompt": "x", "files": [1]}), "must be a path"),
             (json!({"prompt": "x", "files": vec!["a.txt"; 21]}), "at most 20"),
-            (json!({"prompt": "x", "schema": "y"}), "must be a JSON schema"),
+            (json!({"prompt": "x", "schema": "y"}), "must be a JSON Schema"),
             (json!({"prompt": "x"}), "No model available"),
         ] {
             let error = bench.error("call_llm", input.clone());

@@ -1,128 +1,48 @@
-//! Validation of JSON against a schema: the keywords of JSON Schema that models are given (`type`,
-//! `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, lengths and bounds,
-//! `anyOf`). Unknown keywords are ignored.
+//! A JSON Schema that an answer has to match: any draft, with references inside the schema. Nothing is fetched for one.
 
-use serde_json::{Map, Value};
+use jsonschema::Validator;
+use serde_json::Value;
+use std::fmt;
 
-/// Depth limit of validation.
-const DEEPEST: usize = 32;
-
-/// The first problem of a value: the place, and what is expected there. `None` if it is valid.
-#[must_use]
-pub fn fault(value: &Value, schema: &Value) -> Option<String> {
-    check(value, schema, "the value", 0).err()
+/// A schema that is known to be one.
+#[derive(Debug)]
+pub struct Schema {
+    given: Value,
+    validator: Validator,
 }
 
-fn check(value: &Value, schema: &Value, at: &str, depth: usize) -> Result<(), String> {
-    let Some(schema) = schema.as_object() else {
-        return if *schema == Value::Bool(false) { Err(format!("{at} must not be there")) } else { Ok(()) };
-    };
-    if depth > DEEPEST {
-        return Err(format!("{at} lies too deep"));
-    }
-    if let Some(wanted) = schema.get("type") {
-        let names: Vec<&str> = match wanted {
-            Value::String(name) => vec![name],
-            Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        if !names.is_empty() && !names.iter().any(|name| is(value, name)) {
-            return Err(format!("{at} must be {}, but it is {}", names.join(" or "), kind(value)));
+impl Schema {
+    /// Checks a schema.
+    ///
+    /// # Errors
+    /// The place and what is wrong there, as part of a sentence.
+    pub fn new(given: Value) -> Result<Self, String> {
+        if !given.is_object() && !given.is_boolean() {
+            return Err("a JSON Schema is an object".to_owned());
+        }
+        match jsonschema::options().offline().build(&given) {
+            Ok(validator) => Ok(Self { given, validator }),
+            Err(error) => Err(sentence(&error.to_string(), error.instance_path().as_str())),
         }
     }
-    if let Some(Value::Array(all)) = schema.get("enum")
-        && !all.contains(value)
-    {
-        let all: Vec<String> = all.iter().take(20).map(Value::to_string).collect();
-        return Err(format!("{at} must be one of {}", all.join(", ")));
-    }
-    if let Some(one) = schema.get("const").filter(|one| *one != value) {
-        return Err(format!("{at} must be {one}"));
-    }
-    if let Some(Value::Array(ways)) = schema.get("anyOf").or_else(|| schema.get("oneOf"))
-        && !ways.is_empty()
-        && ways.iter().all(|way| check(value, way, at, depth + 1).is_err())
-    {
-        return Err(format!("{at} has none of the shapes that it may have"));
-    }
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let size = |key: &str| schema.get(key).and_then(Value::as_u64);
-    let within = |count: u64, least: &str, most: &str, what: &str| match (size(least), size(most)) {
-        (Some(least), _) if count < least => Err(format!("{at} must have at least {least} {what}")),
-        (_, Some(most)) if count > most => Err(format!("{at} must have at most {most} {what}")),
-        _ => Ok(()),
-    };
-    match value {
-        Value::Object(fields) => check_fields(fields, schema, at, depth)?,
-        Value::Array(items) => {
-            within(items.len() as u64, "minItems", "maxItems", "items")?;
-            if let Some(shape) = schema.get("items") {
-                for (n, item) in items.iter().enumerate() {
-                    check(item, shape, &format!("{at}[{n}]"), depth + 1)?;
-                }
-            }
-        }
-        Value::String(text) => within(text.chars().count() as u64, "minLength", "maxLength", "characters")?,
-        Value::Number(number) => {
-            let number = number.as_f64().unwrap_or_default();
-            if bound("minimum").is_some_and(|least| number < least) {
-                return Err(format!("{at} must be at least {}", bound("minimum").unwrap_or_default()));
-            }
-            if bound("maximum").is_some_and(|most| number > most) {
-                return Err(format!("{at} must be at most {}", bound("maximum").unwrap_or_default()));
-            }
-        }
-        Value::Null | Value::Bool(_) => {}
-    }
-    Ok(())
-}
 
-/// Checks the fields of an object.
-fn check_fields(
-    fields: &Map<String, Value>,
-    schema: &Map<String, Value>,
-    at: &str,
-    depth: usize,
-) -> Result<(), String> {
-    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-        if !fields.contains_key(name) {
-            return Err(format!("{at} needs the field \"{name}\""));
-        }
-    }
-    let known = schema.get("properties").and_then(Value::as_object);
-    for (name, field) in fields {
-        let shape = known.and_then(|known| known.get(name)).or_else(|| schema.get("additionalProperties"));
-        match shape {
-            Some(Value::Bool(false)) => return Err(format!("{at} must not have the field \"{name}\"")),
-            Some(shape) => check(field, shape, &format!("{at}.{name}"), depth + 1)?,
-            None => {}
-        }
-    }
-    Ok(())
-}
-
-fn is(value: &Value, name: &str) -> bool {
-    match name {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "number" => value.is_number(),
-        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        _ => true,
+    /// The first problem of a value: the place, and what is expected there. `None` if it is valid.
+    #[must_use]
+    pub fn fault(&self, value: &Value) -> Option<String> {
+        let error = self.validator.iter_errors(value).next()?;
+        // A value may be as long as the answer is.
+        Some(sentence(&error.masked().to_string(), error.instance_path().as_str()))
     }
 }
 
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.given.fmt(f)
     }
+}
+
+fn sentence(error: &str, place: &str) -> String {
+    if place.is_empty() { error.to_owned() } else { format!("at {place}: {error}") }
 }
 
 #[cfg(test)]
@@ -132,39 +52,55 @@ mod tests {
 
     #[test]
     fn values_fit_or_the_place_is_named() {
-        let schema = json!({
+        let schema = Schema::new(json!({
             "type": "object",
             "required": ["name", "tags"],
             "properties": {
-                "name": {"type": "string", "minLength": 2},
+                "name": {"type": "string", "minLength": 2, "pattern": "^[a-z]+$"},
                 "age": {"type": ["integer", "null"], "minimum": 0},
-                "tags": {"type": "array", "maxItems": 2, "items": {"enum": ["a", "b"]}},
+                "tags": {"type": "array", "maxItems": 2, "items": {"$ref": "#/$defs/tag"}},
                 "more": {"anyOf": [{"type": "string"}, {"type": "number"}]}
             },
+            "$defs": {"tag": {"enum": ["a", "b"]}},
             "additionalProperties": false
-        });
+        }))
+        .unwrap();
         for good in [
             json!({"name": "ab", "tags": []}),
             json!({"name": "ab", "tags": ["a", "b"], "age": 3.0, "more": 1.5}),
             json!({"name": "ab", "tags": ["a"], "age": null, "more": "x"}),
         ] {
-            assert_eq!(fault(&good, &schema), None, "{good}");
+            assert_eq!(schema.fault(&good), None, "{good}");
         }
         for (bad, says) in [
-            (json!([]), "the value must be object, but it is a list"),
-            (json!({"name": "ab"}), "needs the field \"tags\""),
-            (json!({"name": "a", "tags": []}), "the value.name must have at least 2 characters"),
-            (json!({"name": "ab", "tags": ["a", "c"]}), "the value.tags[1] must be one of \"a\", \"b\""),
-            (json!({"name": "ab", "tags": ["a", "a", "a"]}), "at most 2 items"),
-            (json!({"name": "ab", "tags": [], "age": 1.5}), "the value.age must be integer or null"),
-            (json!({"name": "ab", "tags": [], "age": -1}), "at least 0"),
-            (json!({"name": "ab", "tags": [], "x": 1}), "must not have the field \"x\""),
-            (json!({"name": "ab", "tags": [], "more": true}), "none of the shapes"),
+            (json!([]), "value is not of type \"object\""),
+            (json!({"name": "ab"}), "\"tags\" is a required property"),
+            (json!({"name": "a", "tags": []}), "at /name: value is shorter than 2 characters"),
+            (json!({"name": "AB", "tags": []}), "at /name: value does not match"),
+            (json!({"name": "ab", "tags": ["a", "c"]}), "at /tags/1: value is not one of"),
+            (json!({"name": "ab", "tags": ["a", "a", "a"]}), "at /tags: value has more than 2 items"),
+            (json!({"name": "ab", "tags": [], "age": 1.5}), "at /age: value is not of types"),
+            (json!({"name": "ab", "tags": [], "age": -1}), "at /age: value is less than the minimum of 0"),
+            (json!({"name": "ab", "tags": [], "x": 1}), "'x' was unexpected"),
+            (json!({"name": "ab", "tags": [], "more": true}), "at /more: value is not valid under any"),
         ] {
-            let fault = fault(&bad, &schema);
+            let fault = schema.fault(&bad);
             assert!(fault.as_deref().is_some_and(|fault| fault.contains(says)), "{bad}: {fault:?}");
         }
-        assert_eq!(fault(&json!(1), &json!({})), None);
-        assert_eq!(fault(&json!(1), &json!({"const": 2})), Some("the value must be 2".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_schema_is_refused() {
+        for (bad, says) in [
+            (json!("string"), "is an object"),
+            (json!({"type": "foo"}), "at /type"),
+            (json!({"properties": {"a": {"minLength": "x"}}}), "at /properties/a/minLength"),
+            (json!({"pattern": "("}), "pattern"),
+            (json!({"$ref": "http://127.0.0.1:9/schema.json"}), "127.0.0.1"),
+            (json!({"$ref": "file:///etc/passwd"}), "passwd"),
+        ] {
+            let error = Schema::new(bad.clone()).unwrap_err();
+            assert!(error.contains(says), "{bad}: {error}");
+        }
     }
 }

@@ -4,9 +4,10 @@
 use super::cells::{self, Piece};
 use super::frame_context::FrameContext;
 use crate::app::msg::Target;
-use crate::app::state::Focus;
+use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::ending::Quit;
 use crate::app::state::engine_facts::EngineLine;
+use crate::app::state::{Focus, State};
 use crate::domain::notice::Level;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{
@@ -114,7 +115,7 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
             (AppAction::Back.into(), "later"),
         ],
         Focus::Composer => vec![
-            (ComposerAction::Send.into(), if state.running() { "queue" } else { "send" }),
+            (ComposerAction::Send.into(), enter(state)),
             (ComposerAction::Newline.into(), "new line"),
             (ModeAction::Next.into(), "mode"),
             (ModelAction::Pick.into(), "model"),
@@ -124,6 +125,12 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
             (AppAction::Help.into(), "keys"),
         ],
     }
+}
+
+/// Effect of Enter in the composer.
+fn enter(state: &State) -> &'static str {
+    let empty = state.empty_enter().filter(|_| state.composer().is_empty());
+    empty.map_or(if state.running() { "queue" } else { "send" }, EmptyEnter::word)
 }
 
 /// Words for a time: quitting, an unfinished chord, the newest notice; in rows of `width` cells.

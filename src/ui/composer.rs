@@ -167,10 +167,14 @@ const STEP: usize = 12;
 fn plan(paint: &FrameContext<'_>, room: usize) -> Option<Vec<Piece<'static>>> {
     let plan = paint.state.current_open()?.plan.as_ref().filter(|plan| !plan.over)?;
     let (done, of) = plan.figures();
-    let figures = format!(" plan {done}/{of} ");
+    // The step that is named is the one that is counted.
+    let figures = match plan.next() {
+        Some(step) => format!(" step {} of {of} ", step.number),
+        None => format!(" plan {done}/{of} "),
+    };
     let left = room.checked_sub(cells::width(&figures))?;
     let mut out = vec![paint.piece(figures, Role::Accent)];
-    let step = plan.next().map(|step| clean_line(step.line()).into_owned()).filter(|_| left >= STEP);
+    let step = plan.next().map(|step| clean_line(step.line()).replace('`', "")).filter(|_| left >= STEP);
     if let Some(step) = step {
         let sign = format!("{} ", paint.signs.dot);
         let text = cells::cut(&step, left - cells::width(&sign) - 1, paint.signs.cut).into_owned();

@@ -7,6 +7,7 @@ use super::link::Link;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::State;
 use crate::app::state::edit;
+use crate::app::state::hidden::holds_a_key;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, AnswerAction, Context};
 use crate::keymap::key::chord_name;
@@ -344,6 +345,15 @@ impl<'a> FrameContext<'a> {
     pub fn one_line(&mut self, area: Rect, line: &edit::Line, focused: bool) {
         let style = Style { bg: None, ..self.style(Role::Strong) };
         let room = usize::from(area.width).saturating_sub(1);
+        if holds_a_key(line.text()) {
+            // Somebody may look over the shoulder, or at a recording.
+            let shown = "*".repeat(line.text().chars().count().min(room));
+            let column = cells::put(self.buf, area, &shown, style);
+            if focused && area.height > 0 {
+                self.caret(area, usize::from(column), 0);
+            }
+            return;
+        }
         let (before, after) = line.text().split_at(line.caret().min(line.text().len()));
         let shown = cells::cut_start(before, room, self.signs.cut);
         let column = cells::width(&shown);

@@ -506,7 +506,7 @@ fn a_number_that_was_on_its_way_answers_nothing() {
     wait(&mut state, vec![question("a", "Which?")]);
     state.clock.now = screen::NOW.plus(1_000);
     let told = printer.news(&state).lines.join("\n");
-    assert!(told.contains("question: Which?\n1. left\n2. right\n3. other: type your own answer"), "{told}");
+    assert!(told.contains("question: Which?\n1. left\n2. right\n3. reply in your own words"), "{told}");
     let (lines, said) = hear(&mut printer, &mut state, "1", 1_200);
     assert!(lines.is_empty() && said.contains("enter the number again"), "{said}");
     assert_eq!(hear(&mut printer, &mut state, "4", 2_000).0, []);

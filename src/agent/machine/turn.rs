@@ -62,9 +62,7 @@ impl Machine {
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&said.told(), 150);
             }
-            if self.meta.title.is_empty() {
-                self.meta.title = shorten(&said.told(), 50);
-            }
+            self.title_by_beginning();
             let at = self.stamp(now);
             rows.push(Message::new(id, at, Body::User(said)));
         }
@@ -75,6 +73,13 @@ impl Machine {
         }
         self.open_turn(now, rows, false, out);
         self.request(now, out);
+    }
+
+    /// A session without a title gets the start of its first message, which may be of long ago: it came from elsewhere.
+    pub(super) fn title_by_beginning(&mut self) {
+        if self.meta.title.is_empty() {
+            self.meta.title = shorten(&self.meta.preview, 50);
+        }
     }
 
     /// A turn runs from here on. What becomes of it is the caller's. `typed`: no model is asked for an answer.
@@ -125,8 +130,8 @@ impl Machine {
         let Some(turn) = &self.turn else { return };
         if turn.requests >= limit {
             let text = format!(
-                "Turn stopped at its limit of {limit} requests (limits.requests_per_turn). Send a message to \
-                 continue."
+                "Turn stopped at its limit of {limit} requests. Send a message to continue; \
+                 limits.requests_per_turn or --max-turns sets the limit."
             );
             self.settle_broken(now, CutBy::Error, out);
             let row = self.info(now, Level::Warning, InfoKind::Remark, text);

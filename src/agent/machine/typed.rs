@@ -26,6 +26,7 @@ impl Machine {
             return;
         }
         let rows: Vec<Message> = self.tell_death(now).into_iter().collect();
+        self.title_by_beginning();
         if self.meta.title.is_empty() {
             self.meta.title = super::turn::shorten(&format!("! {command}"), 50);
         }

@@ -75,7 +75,7 @@ async fn a_spawned_session_does_its_task_and_its_last_word_is_the_result() {
         seen.push(child.session);
     }
     assert_ne!(seen[0], seen[1]);
-    assert!(engine.answer_of(&parent).contains("came back: **Done.**"));
+    assert!(engine.answer_of(&parent).contains("finished: **Done.**"));
     // Nobody has its files any more, and it is a session that can be opened and talked to.
     engine.act(&seen[0], SessionCommand::send("list")).await;
     assert_eq!(engine.ended_in(&seen[0]).await, TurnEnd::Done);
@@ -176,7 +176,7 @@ async fn a_child_has_no_children_and_its_changes_are_undone_with_the_parents_tur
     assert_eq!(engine.ended_in(&parent).await, TurnEnd::Done);
     assert_eq!(std::fs::read_to_string(home.path().join("project/a.txt")).unwrap(), "two\n");
     let child = engine.calls(&parent).remove(0).figures.child.unwrap().session;
-    assert!(engine.answer_of(&child).contains("I have no tool `spawn` here"));
+    assert!(engine.answer_of(&child).contains("no `spawn` tool here"));
     let aim = crate::domain::undo::UndoAim::Last;
     engine.send(Command::Session { id: parent.clone(), command: SessionCommand::Undo { aim, also: vec![] } }).await;
     engine
@@ -220,7 +220,7 @@ async fn the_answer_of_a_child_in_the_background_comes_as_a_message() {
         })
         .await;
     assert_eq!(engine.from(), parent);
-    assert!(text.contains("did not happen"), "{text}");
+    assert!(text.contains("not run"), "{text}");
     engine.end().await;
 }
 

@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::overlays::model_picker;
 use crate::app::shell::{connecting, connections, models, overlay, session, text};
 use crate::app::state::State;
+use crate::app::state::hidden::key_in;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
 use crate::domain::ids::ConnectionName;
@@ -49,7 +50,9 @@ pub(crate) fn refill(state: &mut State) {
 
 /// `/connect NAME`: uses it. Of a name that is not known here the engine says so.
 pub(crate) fn choose_named(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
-    if connections::all(state).any(|info| info.name == *name) {
+    if name.as_str().contains("://") {
+        connecting::add_server(state, name.as_str(), fx)
+    } else if connections::all(state).any(|info| info.name == *name) {
         choose(state, name, fx)
     } else {
         connections::ask_for_key(state, name, fx)
@@ -97,6 +100,16 @@ pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
             picker.filter();
         }
     }
+}
+
+/// Enter with a key in the filter: it is the selected connection's.
+pub(crate) fn use_key(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(Overlay::Picker(picker)) = state.overlays.last() else { return };
+    let Some(Value::Connection(name)) = picker.chosen().map(|item| item.value.clone()) else { return };
+    let given = key_in(picker.query.text());
+    overlay::close(state);
+    state.connecting.given = given;
+    connections::ask_for_key(state, &name, fx);
 }
 
 /// The other thing to do with a connection: to give it a key, also in the place of the one that it has.

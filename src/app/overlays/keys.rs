@@ -6,9 +6,10 @@ use crate::app::overlays::{
     confirm, connection_picker, doctor, filters, find, help, inbox, jobs, model_picker, prompt, properties, queue,
     rewind, settings, themes, trash, undo, workspaces,
 };
-use crate::app::shell::{connections, draft, focus, labels, overlay, quit, session, session_changes};
+use crate::app::shell::{connecting, connections, draft, focus, labels, overlay, quit, session, session_changes};
 use crate::app::state::State;
 use crate::app::state::edit::Line;
+use crate::app::state::hidden::holds_a_key;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
 use crate::domain::property_change::PropertyChange;
@@ -203,11 +204,19 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         // The words of an answer have the keys: the router gives them.
         Some(Overlay::Inbox(inbox)) if inbox.answering.is_some() => {}
         Some(Overlay::Inbox(_)) => inbox::answer_selected(state, fx),
+        Some(Overlay::Picker(picker)) if picker.kind == Kind::Connection && holds_a_key(picker.query.text()) => {
+            connection_picker::use_key(state, fx)
+        }
         Some(Overlay::Picker(picker)) => {
             let Some(value) = picker.chosen().map(|item| item.value.clone()) else { return };
             let sessions = picker.sessions.clone();
             match value {
                 Value::Remark => return,
+                Value::OtherServer => {
+                    let typed = picker.query.text().trim().to_owned();
+                    overlay::close(state);
+                    return connecting::ask_for_address(state, &typed);
+                }
                 // Several are changed one after another.
                 Value::Setting(key) => return settings::change(state, &key, fx),
                 Value::Million => return settings::million(state, fx),
@@ -254,6 +263,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::SendKey => state.follow_up(Intent::SendKey),
         Value::DropKey => drop(state.composer_mut().take()),
         Value::Connection(connection) => connection_picker::choose(state, &connection, fx),
+        Value::OtherServer => connecting::ask_for_address(state, ""),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
             state.theme.current.clone_from(&name);

@@ -2,7 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::overlays::properties;
-use crate::app::shell::{overlay, session, session_changes, text};
+use crate::app::shell::{connecting, overlay, session, session_changes, text};
 use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
@@ -29,7 +29,8 @@ pub(crate) fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
         }
         Wanted::Cwd(session) if !text.is_empty() => set_cwd(state, &session, &text, fx),
         Wanted::Import if !text.is_empty() => import(state, &text, fx),
-        Wanted::Cwd(_) | Wanted::Import => {}
+        Wanted::Server if !text.is_empty() => connecting::add_server(state, &text, fx),
+        Wanted::Cwd(_) | Wanted::Import | Wanted::Server => {}
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
+use crate::app::overlays::connection_picker;
 use crate::app::shell::{connections, models, overlay, session, text};
 use crate::app::state::State;
-use crate::app::state::overlay::{Confirm, Deed};
+use crate::app::state::edit::Line;
+use crate::app::state::overlay::{Confirm, Deed, Overlay, Prompt, Wanted};
 use crate::domain::ids::{ConnectionName, DEMO, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
@@ -36,7 +38,8 @@ pub(crate) fn listed(state: &mut State, connection: &ConnectionName, models: &Re
 /// Enter on a row of the first screen.
 pub(crate) fn choose_first(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(row) = state.first_choice().and_then(|rows| rows.into_iter().nth(state.connecting.first)) else { return };
-    state.connecting.chosen = Some(row.connection);
+    let Some(connection) = row.connection else { return ask_for_address(state, "") };
+    state.connecting.chosen = Some(connection);
     begin(state, fx);
 }
 
@@ -56,6 +59,30 @@ pub(crate) fn begin(state: &mut State, fx: &mut Vec<Effect>) {
     } else if info.provider != DEMO {
         state.follow_up(Intent::Act(ModelAction::Pick.into()));
     }
+}
+
+/// Asks for the address of a server that speaks OpenAI's chat API. `typed`: what was looked for, which may be one.
+pub(crate) fn ask_for_address(state: &mut State, typed: &str) {
+    let title = format!("Server address, such as {EXAMPLE}");
+    let begun = if typed.contains([':', '.', '/']) { typed } else { "" };
+    let prompt = Prompt { title, line: Line::new(begun), problem: None, wanted: Wanted::Server };
+    overlay::open(state, Overlay::Prompt(Box::new(prompt)));
+}
+
+const EXAMPLE: &str = "http://127.0.0.1:8080/v1";
+
+/// Adds a server by its address.
+pub(crate) fn add_server(state: &mut State, address: &str, fx: &mut Vec<Effect>) {
+    fx.push(Effect::Send(Command::Engine(EngineCommand::AddServer { address: address.to_owned() })));
+    state.notify(Notice::new(Level::Info, format!("Asking {} for its models", text::one_line(address))));
+}
+
+/// The server that was added has this connection: the shown session uses it.
+pub(crate) fn added(state: &mut State, connection: &ConnectionName, wants_key: bool, fx: &mut Vec<Effect>) {
+    if wants_key && state.current_id().is_some() {
+        return connections::ask_for_key(state, connection, fx);
+    }
+    connection_picker::choose(state, connection, fx);
 }
 
 /// Moves the selection of the first screen. False: it is not shown.

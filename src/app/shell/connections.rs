@@ -3,6 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
+use crate::app::state::connecting::OTHER;
 use crate::app::state::picker::{Facts, Item, Value};
 use crate::domain::ids::ConnectionName;
 use crate::domain::{Level, Notice};
@@ -49,7 +50,18 @@ pub(crate) fn items(state: &State) -> Vec<Item> {
             };
             overlay::item(info.name.as_str(), host(info), Value::Connection(info.name.clone())).with(facts)
         })
+        .chain([other_server()])
         .collect()
+}
+
+/// The row that adds a server.
+fn other_server() -> Item {
+    let facts = Facts {
+        columns: vec!["by its address".to_owned(), String::new(), String::new(), "openai-compatible".to_owned()],
+        about: vec!["Enter asks for the address of an OpenAI-compatible server, here or elsewhere.".to_owned()],
+        ..Facts::default()
+    };
+    overlay::item(OTHER, String::new(), Value::OtherServer).with(facts)
 }
 
 /// The server's name and port.

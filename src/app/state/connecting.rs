@@ -45,9 +45,12 @@ pub struct FirstRow {
     pub name: String,
     /// Its kind, and what it needs.
     pub about: String,
-    /// The connection.
-    pub connection: ConnectionName,
+    /// The connection; `None` for a server whose address is asked for.
+    pub connection: Option<ConnectionName>,
 }
+
+/// Name of a server that is added by its address.
+pub const OTHER: &str = "Other server";
 
 /// Name of a vendor as it writes itself, and its models in a word.
 fn vendor(name: &str) -> Option<(&'static str, &'static str)> {
@@ -70,7 +73,7 @@ fn row(info: &ConnectionInfo, keyed: bool) -> FirstRow {
         (None, None) => format!("found at {host}"),
     };
     let about = [models, &needs].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
-    FirstRow { name: name.to_owned(), about, connection: info.name.clone() }
+    FirstRow { name: name.to_owned(), about, connection: Some(info.name.clone()) }
 }
 
 impl State {
@@ -94,7 +97,7 @@ impl State {
         let demo = config.connections.iter().find(|info| info.provider == DEMO).map(|info| FirstRow {
             name: "Demo".to_owned(),
             about: "try without a key".to_owned(),
-            connection: info.name.clone(),
+            connection: Some(info.name.clone()),
         });
         let others = config.connections.iter().filter(|info| info.provider != DEMO);
         // What can be used at once stands before what needs a key.
@@ -102,7 +105,13 @@ impl State {
         let known = |info: &&ConnectionInfo| config.connections.iter().all(|one| one.name != info.name);
         let vendors = config.vendors.iter().filter(known);
         let there = ready.into_iter().chain(lacking).map(|info| row(info, true));
-        Some(demo.into_iter().chain(there).chain(vendors.map(|info| row(info, false))).collect())
+        let other = FirstRow {
+            name: OTHER.to_owned(),
+            about: "by its address · OpenAI-compatible, also on this machine".to_owned(),
+            connection: None,
+        };
+        let vendors = vendors.map(|info| row(info, false));
+        Some(demo.into_iter().chain(there).chain(vendors).chain([other]).collect())
     }
 
     /// Selected row of the first screen.

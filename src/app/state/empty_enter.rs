@@ -19,6 +19,18 @@ pub enum EmptyEnter {
 }
 
 impl EmptyEnter {
+    /// Its effect in a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            EmptyEnter::Answer => "answer",
+            EmptyEnter::Retry => "retry",
+            EmptyEnter::Release => "send queue",
+            EmptyEnter::Continue => "continue",
+            EmptyEnter::Choose => "choose",
+        }
+    }
+
     /// Its effect, behind the name of the key.
     #[must_use]
     pub fn words(self) -> &'static str {

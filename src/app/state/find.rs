@@ -115,7 +115,11 @@ impl Find {
             }
         }
         if self.selected.is_none_or(|selected| self.hit(selected).is_none()) {
-            self.selected = self.rows.iter().find_map(|row| row.hit());
+            let hits = || self.rows.iter().filter_map(|row| row.hit());
+            let first = hits().next();
+            // A title is no place in a conversation: a line of the same session is looked for first.
+            let line = |at: &(usize, usize)| self.hit(*at).is_some_and(|(_, hit)| hit.row.is_some());
+            self.selected = hits().find(|at| first.is_some_and(|first| first.0 == at.0) && line(at)).or(first);
         }
     }
 

@@ -235,6 +235,8 @@ pub enum Wanted {
     Cwd(SessionId),
     /// The folder or file of a session of another program.
     Import,
+    /// Address of a server to add.
+    Server,
 }
 
 /// Trash.

@@ -78,7 +78,7 @@ impl Choice {
             Choice::StepComment(_) => "comment on this step",
             Choice::PlanDecline => "decline",
             Choice::Option(text) => text,
-            Choice::Words => "other: type your own answer",
+            Choice::Words => "reply in your own words",
             Choice::Trust => "yes, rules may allow calls",
             Choice::Distrust => "no, rules may only restrict",
             Choice::Key => "enter key",

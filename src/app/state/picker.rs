@@ -3,6 +3,7 @@
 use super::Focus;
 use super::edit::Line;
 use super::fuzzy;
+use super::hidden::{holds_a_key, vendor_of};
 use super::ranked::{self, Named};
 use super::sessions::Facet;
 use crate::domain::Mode;
@@ -193,6 +194,8 @@ pub enum Value {
     DropKey,
     /// Use this connection.
     Connection(ConnectionName),
+    /// Add a server by its address.
+    OtherServer,
     /// Change to this mode.
     Mode(Mode),
     /// Change to this level.
@@ -377,6 +380,9 @@ impl Picker {
         if self.kind == Kind::Palette {
             return self.rank();
         }
+        if self.kind == Kind::Connection && holds_a_key(self.query.text()) {
+            return self.list_for_a_key();
+        }
         let labels = self.items.iter().map(|item| item.label.as_str());
         let query = self.query.text();
         self.hits = fuzzy::rank(query, labels).into_iter().map(|(item, marks)| Hit { item, marks }).collect();
@@ -391,6 +397,12 @@ impl Picker {
         self.hits.extend(beside.map(|(item, _)| Hit { item, marks: Vec::new() }));
         let items = &self.items;
         self.hits.sort_by_cached_key(|hit| !items.get(hit.item).is_some_and(|i| holds(&i.label) || holds(&i.detail)));
+        // The way out of a list without the one that is looked for.
+        if let Some(other) = self.items.iter().position(|item| item.value == Value::OtherServer)
+            && self.hits.iter().all(|hit| hit.item != other)
+        {
+            self.hits.push(Hit { item: other, marks: Vec::new() });
+        }
         if self.groups.len() > 1 {
             // What stands below one heading stays together; the heading of the best one comes first.
             let group = |hit: &Hit| items.get(hit.item).map_or(0, |item| item.facts.group);
@@ -402,6 +414,17 @@ impl Picker {
             }
             self.hits.sort_by_key(|hit| order.get(group(hit)).copied());
         }
+    }
+
+    /// Lists the connections that the key in the query can be for, the one of its vendor first.
+    fn list_for_a_key(&mut self) {
+        let vendor = vendor_of(self.query.text());
+        let takes = |item: &Item| matches!(item.value, Value::Connection(_)) && !item.detail.is_empty();
+        let mut fitting: Vec<usize> =
+            self.items.iter().enumerate().filter(|(_, item)| takes(item)).map(|(at, _)| at).collect();
+        fitting.sort_by_key(|at| self.items.get(*at).is_none_or(|item| Some(item.label.as_str()) != vendor));
+        self.hits = fitting.into_iter().map(|item| Hit { item, marks: Vec::new() }).collect();
+        self.selected = 0;
     }
 
     /// Ranks the commands of the palette as the slash menu ranks them.

@@ -2,14 +2,22 @@
 //! values.
 
 use crate::config::Paths;
+use crate::config::settings::{Settings, shown};
 use crate::config::user_files::{self, UserFileKind};
 use crate::domain::manual::TOPICS;
-use crate::domain::prompt_text::PromptKind;
+use crate::domain::permission::Mode;
+use crate::domain::prompt_text::{NO_TEXT, PromptKind};
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::SessionMeta;
+use crate::keymap;
+use crate::keymap::action::Context;
+use crate::protocol::Scope;
 use crate::runtime::setup;
+use crate::store::HistoryKind;
 use crate::theme::resolve::builtin_names;
+use clap::CommandFactory;
 use clap_complete::engine::CompletionCandidate;
+use std::collections::BTreeSet;
 
 fn candidate(value: impl Into<String>, about: &str) -> CompletionCandidate {
     let about = clean_line(about);
@@ -42,9 +50,75 @@ fn prompts(kind: PromptKind) -> Vec<CompletionCandidate> {
     home.prompts.list(kind).iter().map(|file| candidate(file.name.as_str(), file.origin.word())).collect()
 }
 
+fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<CompletionCandidate> {
+    words.into_iter().map(|word| candidate(word, "")).collect()
+}
+
+/// Permission modes.
+pub(super) fn modes() -> Vec<CompletionCandidate> {
+    words([Mode::Explore, Mode::Ask, Mode::Execute].map(Mode::word))
+}
+
+/// Formats of an export.
+pub(super) fn formats() -> Vec<CompletionCandidate> {
+    words(["md", "html", "json", "text"])
+}
+
+/// Programs whose sessions can be imported.
+pub(super) fn history_kinds() -> Vec<CompletionCandidate> {
+    HistoryKind::ALL.map(|kind| candidate(kind.word(), kind.name())).into()
+}
+
+/// Scopes of a token.
+pub(super) fn scopes() -> Vec<CompletionCandidate> {
+    words(Scope::ALL.map(Scope::name))
+}
+
+/// Groups of `lisle usage`.
+pub(super) fn usage_groups() -> Vec<CompletionCandidate> {
+    words(["day", "model", "session"])
+}
+
+/// Commands of the program.
+pub(super) fn commands() -> Vec<CompletionCandidate> {
+    let command = super::Args::command();
+    let about = |one: &clap::Command| one.get_about().map(ToString::to_string).unwrap_or_default();
+    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
+    shown.map(|one| candidate(one.get_name(), &about(one))).collect()
+}
+
+/// Keys of settings.
+pub(super) fn settings() -> Vec<CompletionCandidate> {
+    let all = shown::shown(&Settings::default(), &Settings::default(), "");
+    all.iter().map(|one| candidate(one.key.as_str(), &one.about)).collect()
+}
+
+/// Places with keys of their own.
+pub(super) fn key_places() -> Vec<CompletionCandidate> {
+    words(Context::ALL.iter().map(|place| place.word()))
+}
+
+/// Names of keymaps.
+pub(super) fn keymaps() -> Vec<CompletionCandidate> {
+    let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref());
+    let own = paths.map(|paths| user_files::names(&paths, UserFileKind::Keymap)).unwrap_or_default();
+    let own = own.into_iter().map(|name| candidate(name, "your own"));
+    own.chain(keymap::names().map(|name| candidate(name, "built-in"))).collect()
+}
+
 /// Names of contexts.
 pub(super) fn contexts() -> Vec<CompletionCandidate> {
     prompts(PromptKind::Context)
+}
+
+/// Names of contexts, and the word that takes one out of a session.
+pub(super) fn contexts_or_none() -> Vec<CompletionCandidate> {
+    contexts().into_iter().chain([candidate(NO_TEXT, "no context")]).collect()
+}
+
+/// Names of strategies, and the word that takes one out of a session.
+pub(super) fn strategies_or_none() -> Vec<CompletionCandidate> {
+    strategies().into_iter().chain([candidate(NO_TEXT, "no strategy")]).collect()
 }
 
 /// Names of patterns.
@@ -67,8 +141,10 @@ pub(super) fn connections() -> Vec<CompletionCandidate> {
 pub(super) fn models() -> Vec<CompletionCandidate> {
     let Some(home) = setup::glance() else { return Vec::new() };
     let infos = home.config.connections.infos();
-    let named = infos.iter().filter(|info| !info.default_model.is_empty());
-    named.map(|info| candidate(info.default_model.as_str(), info.name.as_str())).collect()
+    let mut named: Vec<_> = infos.iter().filter(|info| !info.default_model.is_empty()).collect();
+    let mut seen = BTreeSet::new();
+    named.retain(|info| seen.insert(info.default_model.as_str()));
+    named.into_iter().map(|info| candidate(info.default_model.as_str(), info.name.as_str())).collect()
 }
 
 /// Names of themes.

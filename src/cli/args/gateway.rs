@@ -1,9 +1,11 @@
 //! Arguments of `lisle serve`, `lisle gateway` and `lisle ssh`.
 
-use super::values::{scope, session_id, span, token_name};
+use super::complete;
+use super::values::{address, scope, session_id, span, token_name};
 use crate::domain::SessionId;
 use crate::protocol::Scope;
 use clap::{Args as ClapArgs, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,10 +23,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub idle_exit: Option<Duration>,
     /// Also listen on this address for HTTP and WebSocket, such as 127.0.0.1:7788. Clients need a token.
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub listen: Option<SocketAddr>,
     /// Serve pages of shared conversations on this address, to everybody who has theirs.
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub share_listen: Option<SocketAddr>,
     /// Encrypt with this certificate, a file in PEM with the certificates above it.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -105,7 +107,7 @@ pub struct TokenArgs {
     #[arg(long, value_name = "NAME", value_parser = token_name)]
     pub name: Option<String>,
     /// Make a token with these scopes: read, write, approve, admin. It is printed once.
-    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope, requires = "name", conflicts_with_all = ["rotate", "list", "revoke"])]
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope, add = ArgValueCandidates::new(complete::scopes), requires = "name", conflicts_with_all = ["rotate", "list", "revoke"])]
     pub scopes: Vec<Scope>,
     /// Replace the token by a new one; clients of the old one are cut off.
     #[arg(long, conflicts_with_all = ["list", "revoke"])]
@@ -125,7 +127,7 @@ pub struct TokenArgs {
 #[derive(Debug, ClapArgs)]
 pub struct ShareArgs {
     /// Session to share.
-    #[arg(id = "shared", value_name = "SESSION", value_parser = session_id, required_unless_present_any = ["list", "revoke"])]
+    #[arg(id = "shared", value_name = "SESSION", value_parser = session_id, add = ArgValueCandidates::new(complete::ids), required_unless_present_any = ["list", "revoke"])]
     pub session: Option<SessionId>,
     /// Time after which the page can no longer be read, such as 7d.
     #[arg(long, value_name = "TIME", value_parser = span, requires = "shared")]

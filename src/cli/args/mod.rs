@@ -167,7 +167,7 @@ pub struct Common {
     #[arg(short, long, value_name = "NAME", global = true, add = ArgValueCandidates::new(complete::models))]
     pub model: Option<String>,
     /// Permission mode: explore (read-only), ask or execute.
-    #[arg(long, value_name = "MODE", global = true, value_parser = mode)]
+    #[arg(long, value_name = "MODE", global = true, value_parser = mode, add = ArgValueCandidates::new(complete::modes))]
     pub mode: Option<Mode>,
     /// Working directory [default: current directory].
     #[arg(long, value_name = "DIR", global = true)]
@@ -200,8 +200,8 @@ pub enum CliCommand {
     /// Without a message stdin is the message. With one, a pipe silent for 3 seconds is ignored; "-" as the first or last
     /// word waits for it.
     ///
-    /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
-    /// 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.
+    /// Exit status: 0 done, 1 failed, stopped at a limit, or nobody reads stdout any more, 2 wrong arguments, 3 done but a
+    /// call was refused, 4 no connection with credentials, 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.
     #[command(
         after_help = "Examples:\n  git diff | lisle run \"review this\" > review.md\n  lisle run --session notes -p summarize < notes.txt"
     )]
@@ -395,7 +395,7 @@ pub struct Audit {
 #[derive(Debug, ClapArgs)]
 pub struct UsageArgs {
     /// Group by day, model or session.
-    #[arg(long, value_name = "WHAT", value_parser = by)]
+    #[arg(long, value_name = "WHAT", value_parser = by, add = ArgValueCandidates::new(complete::usage_groups))]
     pub by: Option<UsageBy>,
     /// Start: a date (`2026-11-01`) or days back (`7d`).
     #[arg(long, value_name = "WHEN", value_parser = since)]

@@ -12,7 +12,7 @@ use clap_complete::engine::ArgValueCandidates;
 #[derive(Debug, Subcommand)]
 pub enum ContextCommand {
     /// List contexts and the folders they come from.
-    #[command(after_help = "Example: lisle context list --json")]
+    #[command(alias = "ls", after_help = "Example: lisle context list --json")]
     List(Json),
     /// Print a context.
     #[command(after_help = "Example: lisle context show writer")]
@@ -22,14 +22,15 @@ pub enum ContextCommand {
     Edit(EditContext),
     /// Set the text of a context from the arguments, or from stdin.
     #[command(
+        alias = "add",
         after_help = "Examples:\n  lisle context set writer \"Short sentences. No jargon.\"\n  lisle context set style < STYLE.md"
     )]
     Set(SetContext),
     /// Rename a context.
-    #[command(after_help = "Example: lisle context rename writer author")]
+    #[command(alias = "mv", after_help = "Example: lisle context rename writer author")]
     Rename(RenameContext),
     /// Delete contexts. Sessions that use one keep its text.
-    #[command(after_help = "Example: lisle context delete writer")]
+    #[command(alias = "rm", after_help = "Example: lisle context delete writer")]
     Delete(ContextNames),
 }
 
@@ -37,7 +38,7 @@ pub enum ContextCommand {
 #[derive(Debug, Subcommand)]
 pub enum PatternCommand {
     /// List patterns and the folders they come from.
-    #[command(after_help = "Example: lisle pattern list --json")]
+    #[command(alias = "ls", after_help = "Example: lisle pattern list --json")]
     List(Json),
     /// Print a pattern.
     #[command(after_help = "Example: lisle pattern show summarize")]
@@ -51,7 +52,7 @@ pub enum PatternCommand {
 #[derive(Debug, Subcommand)]
 pub enum StrategyCommand {
     /// List strategies with their descriptions and the folders they come from.
-    #[command(after_help = "Example: lisle strategy list --json")]
+    #[command(alias = "ls", after_help = "Example: lisle strategy list --json")]
     List(Json),
     /// Print the prompt of a strategy.
     #[command(after_help = "Example: lisle strategy show cot")]

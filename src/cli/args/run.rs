@@ -45,10 +45,10 @@ pub struct InputArgs {
     #[arg(short, long, alias = "attachment", value_name = "FILE", value_parser = attachment, value_hint = ValueHint::FilePath)]
     pub attach: Vec<PathBuf>,
     /// Context for the system prompt; "none" takes it out of a session.
-    #[arg(short = 'C', long, value_name = "NAME", add = ArgValueCandidates::new(complete::contexts))]
+    #[arg(short = 'C', long, value_name = "NAME", add = ArgValueCandidates::new(complete::contexts_or_none))]
     pub context: Option<String>,
     /// Strategy for the system prompt; "none" takes it out of a session.
-    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(complete::strategies))]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(complete::strategies_or_none))]
     pub strategy: Option<String>,
     /// Print what would be sent, and send nothing.
     #[arg(long)]

@@ -143,7 +143,7 @@ pub struct Export {
     #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
     pub id: SessionId,
     /// md, html, json or text [default: from the file name, else md].
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    #[arg(long, value_name = "FORMAT", value_parser = format, add = ArgValueCandidates::new(complete::formats))]
     pub format: Option<Format>,
     /// Output file, or folder for a file named after the title; prints its path.
     #[arg(long = "out", short = 'o', value_name = "FILE")]
@@ -157,7 +157,7 @@ pub struct Import {
     #[arg(value_name = "PATH", required_unless_present_any = ["from", "scan"])]
     pub path: Option<PathBuf>,
     /// Only sessions of this program.
-    #[arg(long, value_name = "KIND", value_parser = history_kind)]
+    #[arg(long, value_name = "KIND", value_parser = history_kind, add = ArgValueCandidates::new(complete::history_kinds))]
     pub from: Option<HistoryKind>,
     /// List what could be imported, with counts and sizes; imports nothing.
     #[arg(long)]

@@ -35,7 +35,7 @@ pub enum Shell {
 #[derive(Debug, ClapArgs)]
 pub struct Man {
     /// Command, such as "sessions list" [default: lisle itself].
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
     pub command: Vec<String>,
     /// Write the pages of all commands to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
@@ -74,7 +74,7 @@ pub enum ConfigCommand {
 #[derive(Debug, ClapArgs)]
 pub struct ShowConfig {
     /// Only settings whose key begins with this.
-    #[arg(value_name = "KEY")]
+    #[arg(value_name = "KEY", add = ArgValueCandidates::new(complete::settings))]
     pub key: Option<String>,
     /// Print a JSON array.
     #[arg(long)]
@@ -129,7 +129,7 @@ pub enum KeysCommand {
 #[derive(Debug, ClapArgs)]
 pub struct ListKeys {
     /// Only this place, such as composer or chat.
-    #[arg(value_name = "PLACE")]
+    #[arg(value_name = "PLACE", add = ArgValueCandidates::new(complete::key_places))]
     pub place: Option<String>,
     /// Print a JSON array.
     #[arg(long)]
@@ -140,6 +140,6 @@ pub struct ListKeys {
 #[derive(Debug, ClapArgs)]
 pub struct KeymapName {
     /// Name [default: the one in force].
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(complete::keymaps))]
     pub name: Option<String>,
 }

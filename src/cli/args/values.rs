@@ -1,13 +1,14 @@
 //! Values of arguments: read from their text, with a few words where they are wrong.
 
 use crate::domain::export::Format;
-use crate::domain::prompt_text::{is_prompt_name, is_variable};
+use crate::domain::prompt_text::{is_variable, name_fault};
 use crate::domain::property::ValueType;
 use crate::domain::spending::UsageBy;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use crate::protocol::Scope;
 use crate::store::HistoryKind;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -40,6 +41,17 @@ pub(super) fn since(text: &str) -> Result<At, String> {
         None => text.parse::<jiff::civil::Date>().map_err(|_| wrong())?,
     };
     date.to_zoned(zone).map(|start| At(start.timestamp().as_millisecond())).map_err(|_| wrong())
+}
+
+/// Address and port to listen on.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        let port = text.trim_start_matches(':');
+        match port.parse::<u16>() {
+            Ok(port) => format!("it is an address and a port: 127.0.0.1:{port}"),
+            Err(_) => "it is an address and a port, such as 127.0.0.1:7788 or [::1]:7788".to_owned(),
+        }
+    })
 }
 
 /// A time such as `30m`: seconds, minutes, hours or days.
@@ -87,20 +99,12 @@ pub(super) fn session_id(text: &str) -> Result<SessionId, String> {
 
 /// Name or id of a session.
 pub(super) fn session_name(text: &str) -> Result<String, String> {
-    if is_prompt_name(text) || SessionId::parse(text).is_ok() {
-        Ok(text.to_owned())
-    } else {
-        Err("use letters, digits, '.', '_' and '-', no dot first".to_owned())
-    }
+    if SessionId::parse(text).is_ok() { Ok(text.to_owned()) } else { prompt_name(text) }
 }
 
 /// Name of a context, a pattern or a strategy.
 pub(super) fn prompt_name(text: &str) -> Result<String, String> {
-    if is_prompt_name(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("use letters, digits, '.', '_' and '-', no dot first".to_owned())
-    }
+    name_fault(text).map_or_else(|| Ok(text.to_owned()), Err)
 }
 
 /// Variable of a pattern: `NAME=VALUE`, or Fabric's `NAME:VALUE` and `#NAME:VALUE`.

@@ -417,7 +417,8 @@ impl<'a> Section<'a> {
         let known = self.known.borrow();
         for (name, _) in self.table {
             let written = name.get_ref();
-            if known.contains(&snake(written).as_str()) {
+            // A line that is no TOML leaves an empty key, and was told of as such.
+            if written.is_empty() || known.contains(&snake(written).as_str()) {
                 continue;
             }
             let fix = match nearest(&snake(written), known.iter().copied()) {

@@ -2,6 +2,7 @@
 
 use super::shown::takes;
 use super::{Settings, read};
+use crate::config::new_server::NewServer;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -15,18 +16,56 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<(), String> {
     if !takes(key, value) {
         return Err(format!("invalid value for {key}: {value:?}."));
     }
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(format!("can't read {}: {error}.", file.display())),
-    };
+    let text = text_of(file)?;
     let text = changed(&text, key, value).map_err(|why| format!("{}: {why}.", file.display()))?;
     put(file, &text).map_err(|error| format!("can't write {}: {error}.", file.display()))
 }
 
+/// Adds a connection to a server that speaks OpenAI's chat API.
+///
+/// # Errors
+/// A sentence that says why nothing was written, and what to do.
+pub fn add_server(file: &Path, server: &NewServer) -> Result<(), String> {
+    let text = text_of(file)?;
+    let text = with_server(&text, server).map_err(|why| format!("{}: {why}.", file.display()))?;
+    put(file, &text).map_err(|error| format!("can't write {}: {error}.", file.display()))
+}
+
+fn with_server(text: &str, server: &NewServer) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|_| NOT_TOML.to_owned())?;
+    let all = document.entry("connections").or_insert_with(|| {
+        let mut table = Table::new();
+        // Its tables say it.
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let all = all.as_table_like_mut().ok_or("connections is not a table")?;
+    if all.contains_key(server.name.as_str()) {
+        return Err(format!("there is a connection {} already", server.name));
+    }
+    let mut own = Table::new();
+    own.insert("provider", Item::Value("openai-compatible".into()));
+    own.insert("base_url", Item::Value(server.base_url.as_str().into()));
+    all.insert(server.name.as_str(), Item::Table(own));
+    let out = document.to_string();
+    let (settings, _) = Settings::parse(Path::new(""), &out);
+    let is_there = settings.connections.contains_key(&server.name);
+    if is_there { Ok(out) } else { Err("can't add a connection there".to_owned()) }
+}
+
+const NOT_TOML: &str = "not valid TOML; nothing was changed";
+
+fn text_of(file: &Path) -> Result<String, String> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(format!("can't read {}: {error}.", file.display())),
+    }
+}
+
 /// The text with `key` set.
 fn changed(text: &str, key: &str, value: &str) -> Result<String, String> {
-    let mut document: DocumentMut = text.parse().map_err(|_| "not valid TOML; nothing was changed".to_owned())?;
+    let mut document: DocumentMut = text.parse().map_err(|_| NOT_TOML.to_owned())?;
     let (tables, name) = match key.rsplit_once('.') {
         Some((tables, name)) => (tables.split('.').collect(), name),
         None => (Vec::new(), key),
@@ -96,6 +135,7 @@ fn put(file: &Path, text: &str) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::ConnectionName;
 
     #[test]
     fn the_users_file_stays_as_they_made_it() {
@@ -121,6 +161,23 @@ mod tests {
         assert_eq!(changed(inline, "ui.fps", "30").unwrap(), "ui = { fps = 30, mouse = \"on\" }\n");
         assert!(changed("ui = 3\n", "ui.fps", "30").is_err());
         assert!(changed("[ui\n", "ui.fps", "30").is_err(), "what cannot be read is not written over");
+    }
+
+    #[test]
+    fn a_server_is_added_behind_what_the_user_wrote() {
+        let server =
+            NewServer { name: ConnectionName::new("groq"), base_url: "https://api.groq.com/openai/v1".to_owned() };
+        let own =
+            "[connections.groq]\nprovider = \"openai-compatible\"\nbase_url = \"https://api.groq.com/openai/v1\"\n";
+        assert_eq!(with_server("", &server).unwrap(), own);
+        let text = "# mine\n[ui]\nfps = 60\n\n[connections.a]\nprovider = \"anthropic\"\n";
+        let new = with_server(text, &server).unwrap();
+        assert!(new.starts_with(text) && new.contains(own), "{new}");
+        assert!(with_server(&new, &server).unwrap_err().contains("already"));
+        let inline = "connections = { a = { provider = \"anthropic\" } }\n";
+        let new = with_server(inline, &server).unwrap();
+        assert_eq!(Settings::parse(Path::new("/c"), &new).1, vec![], "{new}");
+        assert!(with_server("connections = 3\n", &server).is_err() && with_server("[ui\n", &server).is_err());
     }
 
     #[cfg(unix)]

@@ -246,8 +246,8 @@ impl<'a> RehearsedTurn<'a> {
     fn close(&mut self) {
         let head = match self.failures {
             0 => "Done.".to_owned(),
-            n if n == self.bullets.len() => "That did not work.".to_owned(),
-            n => format!("Done, but {} did not work.", count(n, "step")),
+            n if n == self.bullets.len() => "That didn't work.".to_owned(),
+            n => format!("Done, except for {} that failed.", count(n, "step")),
         };
         let bullets = self.bullets.join("\n");
         self.say(&format!("**{head}**\n\n{bullets}\n\n*Demo: rules, not a language model.*\n"));
@@ -263,12 +263,12 @@ impl<'a> RehearsedTurn<'a> {
     fn submit(&mut self, plan: DraftPlan) -> Flow {
         if !self.offers("submit_plan") {
             self.failures += 1;
-            self.note("**No plan**: I have no tool `submit_plan` here. Plans are made in Explore mode.");
+            self.note("**No plan**: plans are made in Explore mode.");
             return Flow::On;
         }
         let ways = [
             format!("Here is a plan for {}.", plan.title),
-            format!("This is how I would go about {}.", plan.title),
+            format!("Here is how I would approach {}.", plan.title),
             format!("A plan for {}:", plan.title),
         ];
         let title = plan.title.clone();
@@ -281,7 +281,7 @@ impl<'a> RehearsedTurn<'a> {
             let at = plan.steps.len().saturating_sub(1);
             plan.steps.insert(at, format!("{WISH}{wish}"));
         }
-        plan.summary = format!("{} Changed as you wished.", plan.summary);
+        plan.summary = format!("{} Changed as requested.", plan.summary);
         if matches!(self.submit(plan), Flow::On) {
             self.close();
         }
@@ -317,7 +317,7 @@ impl<'a> RehearsedTurn<'a> {
     /// Carries out the approved plan: list, write what was found, read it back, with a word on each step.
     fn carry_out(&mut self) {
         let Some(plan) = self.approved_plan() else {
-            self.say("I find no plan in this conversation, so there is nothing to carry out. Ask for one: `plan a tidy-up`.\n");
+            self.say("There is no plan in this conversation yet. Ask for one: `plan a tidy-up`.\n");
             return;
         };
         let file = plan.file();

@@ -5,7 +5,7 @@ use crate::provider::CallResult;
 use serde_json::{Value, json};
 
 /// Prefix of a plan step made from a change request.
-pub(super) const WISH: &str = "Take care of this wish: ";
+pub(super) const WISH: &str = "Also: ";
 
 /// A plan of the rehearsal, as it is submitted and as it is found again in the conversation.
 pub(super) struct DraftPlan {
@@ -21,9 +21,9 @@ impl DraftPlan {
         let file = slug(text);
         DraftPlan {
             title: text.to_owned(),
-            summary: format!("Demo plan for {text}: look around, write down what is found, and check it."),
+            summary: format!("Demo plan for {text}: list the folder, write the listing to a file, and check it."),
             steps: vec![
-                "List the directory".to_owned(),
+                "List the folder".to_owned(),
                 format!("Write `{file}` with the listing"),
                 format!("Read `{file}` back to check it"),
             ],
@@ -59,19 +59,19 @@ impl DraftPlan {
     }
 
     pub(super) fn content(&self, found: Option<&CallResult>) -> String {
-        let mut out = format!("# {}\n\n{}\n\n## What the directory holds\n\n", self.title, self.summary);
+        let mut out = format!("# {}\n\n{}\n\n## Contents of the folder\n\n", self.title, self.summary);
         match found {
             Some(result) if !result.failed => {
                 out.push_str("```text\n");
                 out.extend(result.text.lines().take(200).flat_map(|line| [line, "\n"]));
                 out.push_str("```\n");
             }
-            Some(result) => out.push_str(&format!("It could not be listed: {}\n", result.text.trim())),
-            None => out.push_str("It was not listed: there was no tool for it.\n"),
+            Some(result) => out.push_str(&format!("Not listed: {}\n", result.text.trim())),
+            None => out.push_str("Not listed: there was no tool for it.\n"),
         }
         let wishes: Vec<&str> = self.steps.iter().filter_map(|step| step.strip_prefix(WISH)).collect();
         if !wishes.is_empty() {
-            out.push_str("\n## Wishes\n\n");
+            out.push_str("\n## Also requested\n\n");
             out.extend(wishes.into_iter().flat_map(|wish| ["- ", wish, "\n"]));
         }
         out

@@ -92,14 +92,14 @@ fn made(calls: &[ProposedCall]) -> Vec<(&str, Value)> {
 async fn each_verb_makes_its_calls_and_sums_them_up() {
     type Case = (&'static str, Vec<(&'static str, Value)>, &'static str);
     let table: [Case; 9] = [
-        ("list src", vec![("list", json!({"path": "src"}))], "`src` has 2 entries."),
-        ("read a.md", vec![("read", json!({"path": "a.md"}))], "`a.md` has 2 lines."),
+        ("list src", vec![("list", json!({"path": "src"}))], "Listed `src`: 2 entries."),
+        ("read a.md", vec![("read", json!({"path": "a.md"}))], "Read `a.md`: 2 lines."),
         (
             "find f(x) in src",
             vec![("grep", json!({"pattern": "f\\(x\\)", "path": "src"}))],
-            "`f(x)` was not found in `src`",
+            "Searched `src` for `f(x)`: no matches",
         ),
-        ("run ls", vec![("bash", json!({"command": "ls"}))], "gave 2 lines, the last one: `two`"),
+        ("run ls", vec![("bash", json!({"command": "ls"}))], "Ran `ls`: 2 lines, ending with `two`"),
         ("write a.md: hi", vec![("write", json!({"path": "a.md", "content": "hi\n"}))], "Wrote 1 line to `a.md`"),
         (
             "replace a with b in c",
@@ -109,7 +109,7 @@ async fn each_verb_makes_its_calls_and_sums_them_up() {
         (
             "ask Which? | x | y",
             vec![("ask_user", json!({"question": "Which?", "options": ["x", "y"]}))],
-            "You answered: one two",
+            "Your answer: one two",
         ),
         (
             "list then read a and then run ls",
@@ -130,12 +130,12 @@ async fn each_verb_makes_its_calls_and_sums_them_up() {
 #[tokio::test]
 async fn results_are_summed_up_as_the_tools_write_them() {
     let table = [
-        ("list", Ok("src/  2 entries\na.md  10 B\n(ignored: target)\n"), "`.` has 2 entries."),
-        ("read a", Ok("1\tone\n2\t(two)\n(lines 1-2 of 9; go on with offset 3)\n"), "`a` has 2 lines."),
-        ("find x in src", Ok("src/a\n3:x\n14:xx\n\nsrc/b\n1:x\n\n"), "`x` was found in 3 lines."),
-        ("find x", Ok("No line matches.\n"), "`x` was not found in `.`."),
-        ("run ls", Ok("a\nb\nexit 0"), "`ls` gave 2 lines (exit 0), the last one: `b`."),
-        ("run true", Ok("exit 0"), "`true` gave no output (exit 0)."),
+        ("list", Ok("src/  2 entries\na.md  10 B\n(ignored: target)\n"), "Listed this folder: 2 entries."),
+        ("read a", Ok("1\tone\n2\t(two)\n(lines 1-2 of 9; go on with offset 3)\n"), "Read `a`: 2 lines."),
+        ("find x in src", Ok("src/a\n3:x\n14:xx\n\nsrc/b\n1:x\n\n"), "Searched `src` for `x`: 3 matching lines."),
+        ("find x", Ok("No line matches.\n"), "Searched this folder for `x`: no matches."),
+        ("run ls", Ok("a\nb\nexit 0"), "Ran `ls`: 2 lines (exit 0), ending with `b`."),
+        ("run true", Ok("exit 0"), "Ran `true`: no output (exit 0)."),
         ("run make", Err("cc\nerror: oops\nexit 2"), "`bash make` **failed**: exit 2, error: oops"),
         ("run false", Err("exit 1"), "`bash false` **failed**: exit 1"),
     ];
@@ -158,10 +158,10 @@ async fn failures_and_refusals_are_named() {
     })
     .await;
     assert_eq!(calls.len(), 3);
-    assert!(last.contains("2 steps did not work"), "{last}");
+    assert!(last.contains("except for 2 steps that failed"), "{last}");
     assert!(last.contains("`read a` **failed**: There is no file `a`.\n"), "{last}");
-    assert!(last.contains("`bash rm b` **did not happen**: The user declined it."), "{last}");
-    assert!(last.contains("`.` has 1 entry."), "{last}");
+    assert!(last.contains("`bash rm b` **not run**: The user declined it."), "{last}");
+    assert!(last.contains("Listed this folder: 1 entry."), "{last}");
 }
 
 #[tokio::test]
@@ -202,7 +202,8 @@ async fn a_missing_tool_is_named() {
         let (calls, last) =
             converse(&mut vec![ConversationItem::User(text.into())], &["list"], |_, _| Ok("x".into())).await;
         assert!(calls.iter().all(|c| c.name == "list"));
-        assert!(last.contains(&format!("I have no tool `{tool}` here")), "{last}");
+        let told = if tool == "submit_plan" { "No plan".to_owned() } else { format!("no `{tool}` tool here") };
+        assert!(last.contains(&told), "{last}");
     }
 }
 
@@ -303,7 +304,7 @@ async fn another_plan_writes_its_own_file_and_a_refused_write_ends_it_honestly()
     .await;
     assert_eq!(calls.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["list", "write"]);
     assert_eq!(calls[1].input["path"], "release-notes.md");
-    assert!(last.contains("`write release-notes.md` **did not happen**"), "{last}");
+    assert!(last.contains("`write release-notes.md` **not run**"), "{last}");
 
     let (calls, last) =
         converse(&mut vec![ConversationItem::User("Plan approved.".into())], &TOOLS, |_, _| panic!("no call")).await;

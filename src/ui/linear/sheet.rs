@@ -98,6 +98,7 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
                 Wanted::Cwd(_) => "enter the directory",
                 Wanted::LabelValue { .. } => "enter the value",
                 Wanted::Import => "enter the file",
+                Wanted::Server => "enter the address",
             };
             Sheet { head, input: Some(input), ..Sheet::default() }
         }

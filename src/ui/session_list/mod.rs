@@ -98,7 +98,8 @@ fn title(paint: &mut FrameContext<'_>, area: Rect) {
         let out = paint.key(Action::App(AppAction::Back), Context::Global);
         let mut right = Vec::new();
         // While it is typed the way out is known; later it must be said.
-        if !filter.typing && area.width >= 30 {
+        // A list without a match says it itself.
+        if !filter.typing && area.width >= 30 && count > 0 {
             right.extend(paint.hints(&[(out, "all")]));
             right.push(paint.piece("  ", Role::Dim));
         }
@@ -177,7 +178,7 @@ fn empty(paint: &mut FrameContext<'_>, area: Rect) {
     let (text, key) = if !sessions.loaded {
         ("reading", None)
     } else if words {
-        ("no matches", Some((paint.key(Action::App(AppAction::Back), Context::Global), "all")))
+        ("no matches", Some((paint.key(Action::App(AppAction::Back), Context::Global), "shows all")))
     } else if sessions.is_filtered() {
         let text = if archived { "none archived" } else { "no matches" };
         (text, Some((paint.key(Action::List(ListAction::All), Context::List), "all")))

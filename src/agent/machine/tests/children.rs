@@ -46,6 +46,16 @@ fn titles_never_overwrite_the_users() {
 }
 
 #[test]
+fn a_session_that_came_without_a_title_is_named_after_its_own_first_message() {
+    for (preview, title) in [("asked long ago", "asked long ago"), ("", "and now?")] {
+        let mut b = Bench::new(Mode::Ask);
+        b.machine.meta.preview = preview.into();
+        b.act(SessionCommand::send("and now?"));
+        assert_eq!(b.machine.meta.title, title);
+    }
+}
+
+#[test]
 fn a_message_that_comes_by_itself_waits_where_the_user_holds_or_stopped() {
     let mut b = Bench::new(Mode::Ask);
     b.feed(Input::Deliver("answer".into()));

@@ -60,7 +60,10 @@ fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
     let mut screen = new_here();
     let names =
         |screen: &Screen| screen.state.first_choice().map(|rows| rows.into_iter().map(|row| row.name).collect());
-    assert_eq!(names(&screen), Some(vec!["Demo".to_owned(), "Anthropic".into(), "OpenAI".into()]));
+    assert_eq!(
+        names(&screen),
+        Some(vec!["Demo".to_owned(), "Anthropic".into(), "OpenAI".into(), "Other server".into()])
+    );
     screen.keys("down enter");
     let asked = Command::Session {
         id: id("s"),
@@ -236,4 +239,64 @@ fn a_key_that_repeats_chooses_nothing_where_a_dialog_is_open() {
     let screen = accepted(20);
     assert!(!repeats(&screen.state, enter) && repeats(&screen.state, down));
     assert!(repeats(&new_here().state, enter));
+}
+
+fn add_server(screen: &mut Screen) -> Vec<String> {
+    let address = |command: Command| match command {
+        Command::Engine(EngineCommand::AddServer { address }) => Some(address),
+        _ => None,
+    };
+    screen.sent().into_iter().filter_map(address).collect()
+}
+
+#[test]
+fn another_server_is_added_by_its_address() {
+    let mut screen = new_here();
+    screen.keys("down down down enter");
+    assert!(matches!(screen.state.overlays.last(), Some(Overlay::Prompt(_))));
+    screen.type_text("127.0.0.1:8080").keys("enter");
+    assert_eq!(add_server(&mut screen), ["127.0.0.1:8080"]);
+    let local = ConnectionName::new("local-8080");
+    let server = ConnectionInfo {
+        host: "http://127.0.0.1:8080".into(),
+        default_model: String::new(),
+        ..info("local-8080", None)
+    };
+    screen.whole(EngineEvent::Connections(vec![server, info("demo", None)]));
+    screen.whole(EngineEvent::ServerAdded { connection: local.clone(), wants_key: false });
+    assert!(matches!(screen.state.overlays.last(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Model));
+    // One that answers no one without a key is asked for it.
+    screen.keys("esc esc");
+    screen.whole(EngineEvent::ServerAdded { connection: local.clone(), wants_key: true });
+    assert!(screen.acts().contains(&SessionCommand::AskKey { connection: local }));
+}
+
+#[test]
+fn the_list_of_connections_leads_to_another_server_whatever_is_looked_for() {
+    let mut screen = new_here();
+    screen.type_text("/connect").keys("enter");
+    screen.type_text("llama.box:9000");
+    screen.keys("enter");
+    let Some(Overlay::Prompt(prompt)) = screen.state.overlays.last() else { panic!("no address is asked for") };
+    assert_eq!(prompt.line.text(), "llama.box:9000");
+    screen.keys("enter");
+    assert_eq!(add_server(&mut screen), ["llama.box:9000"]);
+    screen.type_text("/connect https://api.groq.test/openai/v1").keys("enter");
+    assert_eq!(add_server(&mut screen).last().map(String::as_str), Some("https://api.groq.test/openai/v1"));
+}
+
+#[test]
+fn a_key_in_the_filter_of_connections_is_that_of_the_one_chosen() {
+    let mut screen = new_here();
+    screen.type_text("/connect").keys("enter");
+    screen.type_text(SECRET);
+    let Some(Overlay::Picker(picker)) = screen.state.overlays.last() else { panic!("no list") };
+    assert_eq!(picker.chosen().map(|item| item.label.as_str()), Some("anthropic"));
+    screen.keys("enter");
+    assert!(screen.acts().contains(&SessionCommand::AskKey { connection: ConnectionName::new("anthropic") }));
+    screen.ask(wanted("No key yet."));
+    assert!(in_the_field(&screen));
+    screen.keys("enter");
+    let given = |act: &SessionCommand| matches!(act, SessionCommand::Answer { answer: UserAnswer::Key(key), .. } if key.reveal() == SECRET);
+    assert!(screen.acts().iter().any(given));
 }

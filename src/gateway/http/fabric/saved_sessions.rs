@@ -6,7 +6,7 @@ use super::super::rest;
 use super::Asked;
 use crate::domain::SessionId;
 use crate::domain::message::{Body as RowBody, Message};
-use crate::domain::prompt_text::is_prompt_name;
+use crate::domain::prompt_text::name_fault;
 use crate::domain::property_change::PropertyChange;
 use crate::domain::session::SessionMeta;
 use crate::gateway::frame::ErrorCode;
@@ -124,8 +124,8 @@ pub(super) async fn show(asked: Asked, Path(name): Path<String>) -> Result<Respo
 /// `POST /sessions/NAME`: the body is the list of messages. What had the name goes to the trash.
 pub(super) async fn save(asked: Asked, Path(name): Path<String>, given: Body) -> Result<Response, Problem> {
     let mut asking = asked.engine(Scope::Admin).await?;
-    if !is_prompt_name(&name) {
-        return Err(Problem::invalid("A name has letters, digits, '.', '_' and '-', and no dot first."));
+    if let Some(fault) = name_fault(&name) {
+        return Err(Problem::invalid(format!("Invalid name: {fault}.")));
     }
     let saved: Vec<ChatMessage> = rest::body_of(given, SAVED).await?;
     if saved.is_empty() {

@@ -68,38 +68,40 @@ impl RehearsedTurn<'_> {
     }
 
     fn list(&mut self, path: &str) -> Flow {
-        let ways = [format!("I list `{path}`."), format!("Looking at `{path}`."), format!("What is in `{path}`?")];
+        let place = folder(path);
+        let ways = [format!("Listing {place}."), format!("Looking at {place}."), format!("Let me list {place}.")];
         self.tool("list", json!({"path": path}), ways, |result| {
-            format!("`{path}` has {}.", count(lines_said(result), "entry"))
+            format!("Listed {place}: {}.", count(lines_said(result), "entry"))
         })
     }
 
     fn find(&mut self, text: &str, path: Option<&str>) -> Flow {
         let place = path.unwrap_or(".");
+        let shown = folder(place);
         let ways = [
-            format!("I search for `{text}` in `{place}`."),
-            format!("Searching `{place}` for `{text}`."),
-            format!("Where is `{text}`? I look in `{place}`."),
+            format!("Searching for `{text}` in {shown}."),
+            format!("Searching {shown} for `{text}`."),
+            format!("Let me search {shown} for `{text}`."),
         ];
         let input = json!({"pattern": literal(text), "path": place});
         self.tool("grep", input, ways, |result| match matches(result) {
-            0 => format!("`{text}` was not found in `{place}`."),
-            found => format!("`{text}` was found in {}.", count(found, "line")),
+            0 => format!("Searched {shown} for `{text}`: no matches."),
+            found => format!("Searched {shown} for `{text}`: {}.", count(found, "matching line")),
         })
     }
 
     fn run(&mut self, command: &str) -> Flow {
-        let ways = [format!("I run `{command}`."), format!("Running `{command}`."), format!("Now `{command}`.")];
+        let ways = [format!("Running `{command}`."), format!("Let me run `{command}`."), format!("Next: `{command}`.")];
         self.tool("bash", json!({"command": command}), ways, |result| {
             let (output, exit) = output_and_exit(result);
             let exit = exit.map_or_else(String::new, |exit| format!(" ({exit})"));
             match last_line(output) {
                 Some(line) => format!(
-                    "`{command}` gave {}{exit}, the last one: `{}`.",
+                    "Ran `{command}`: {}{exit}, ending with `{}`.",
                     count(lines(output), "line"),
                     shorten(line, 60)
                 ),
-                None => format!("`{command}` gave no output{exit}."),
+                None => format!("Ran `{command}`: no output{exit}."),
             }
         })
     }
@@ -115,9 +117,9 @@ impl RehearsedTurn<'_> {
             json!({"path": path, "old": old, "new": new})
         };
         let ways = [
-            format!("I replace `{}` in `{path}`.", shorten(old, 40)),
+            format!("Replacing `{}` in `{path}`.", shorten(old, 40)),
             format!("Changing `{}` in `{path}`.", shorten(old, 40)),
-            format!("Now the change in `{path}`."),
+            format!("Now I can change `{path}`."),
         ];
         self.tool("edit", edit, ways, |_| {
             format!("Replaced `{}` with `{}` in `{path}`.", shorten(old, 40), shorten(new, 40))
@@ -125,11 +127,11 @@ impl RehearsedTurn<'_> {
     }
 
     fn fetch(&mut self, url: &str) -> Flow {
-        let ways = [format!("I fetch `{url}`."), format!("Fetching `{url}`."), format!("What does `{url}` say?")];
+        let ways = [format!("Fetching `{url}`."), format!("Let me fetch `{url}`."), format!("Opening `{url}`.")];
         self.tool("fetch", json!({"url": url}), ways, |result| {
             let first = result.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             format!(
-                "`{url}` gave {}, beginning with \u{201c}{}\u{201d}.",
+                "Fetched `{url}`: {}, beginning with \u{201c}{}\u{201d}.",
                 count(lines(result), "line"),
                 shorten(first, 60)
             )
@@ -139,20 +141,22 @@ impl RehearsedTurn<'_> {
     fn ask(&mut self, question: &str, options: &[String]) -> Flow {
         let ways = [String::new(), "I have a question.".to_owned(), "One question first.".to_owned()];
         self.tool("ask_user", json!({"question": question, "options": options}), ways, |result| {
-            format!("I asked: {question} You answered: {}", shorten(result.trim(), 200))
+            let answer = result.trim().trim_start_matches("The user answered:").trim();
+            format!("Asked \u{201c}{question}\u{201d} Your answer: {}", shorten(answer, 200))
         })
     }
 
     pub(super) fn read(&mut self, path: &str) -> Flow {
-        let ways = [format!("I read `{path}`."), format!("Reading `{path}`."), format!("Let me see `{path}`.")];
+        let ways = [format!("Reading `{path}`."), format!("Let me read `{path}`."), format!("Opening `{path}`.")];
         self.tool("read", json!({"path": path}), ways, |result| {
-            format!("`{path}` has {}.", count(lines_said(result), "line"))
+            format!("Read `{path}`: {}.", count(lines_said(result), "line"))
         })
     }
 
     pub(super) fn write(&mut self, path: &str, content: &str) -> Flow {
         let input = json!({"path": path, "content": content});
-        let ways = [format!("I write `{path}`."), format!("Writing `{path}`."), format!("Now `{path}` gets its text.")];
+        let ways =
+            [format!("Writing `{path}`."), format!("Let me write `{path}`."), format!("Now I can write `{path}`.")];
         let done = || format!("Wrote {} to `{path}`.", count(lines(content), "line"));
         if self.must_read_first() && self.offers("read") {
             // The file was there already: it is read, and then written again.
@@ -168,7 +172,7 @@ impl RehearsedTurn<'_> {
     fn delegate(&mut self, tasks: &[String], background: bool) -> Flow {
         if !self.offers("spawn") {
             self.failures += 1;
-            self.note("**Not done**: I have no tool `spawn` here. A spawned session spawns no others.");
+            self.note("**Not done**: no `spawn` tool here. Spawned sessions don't spawn others.");
             return Flow::On;
         }
         for (n, task) in tasks.iter().enumerate() {
@@ -176,11 +180,11 @@ impl RehearsedTurn<'_> {
                 Some((call, result)) if result.failed => self.failed(call, result),
                 Some((_, result)) => {
                     let said = result.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-                    self.note(&format!("`{}` came back: {}", shorten(task, 60), shorten(said, 120)));
+                    self.note(&format!("`{}` finished: {}", shorten(task, 60), shorten(said, 120)));
                 }
                 None => {
                     let left = tasks.get(n..).unwrap_or_default();
-                    self.say(&format!("I hand over {}.\n", count(left.len(), "task")));
+                    self.say(&format!("Delegating {}.\n", count(left.len(), "task")));
                     for task in left {
                         let title = shorten(task, 40);
                         let input = match background {
@@ -206,7 +210,7 @@ impl RehearsedTurn<'_> {
     ) -> Flow {
         if !self.offers(tool) {
             self.failures += 1;
-            self.note(&format!("**Not done**: I have no tool `{tool}` here."));
+            self.note(&format!("**Not done**: no `{tool}` tool here."));
             return Flow::On;
         }
         match self.take() {
@@ -229,7 +233,7 @@ impl RehearsedTurn<'_> {
 
     pub(super) fn failed(&mut self, call: &ProposedCall, result: &CallResult) {
         self.failures += 1;
-        let word = if refused(&result.text) { "did not happen" } else { "failed" };
+        let word = if refused(&result.text) { "not run" } else { "failed" };
         let subject = ["path", "command", "pattern", "url", "question", "title"]
             .iter()
             .find_map(|key| call.input.get(key).and_then(Value::as_str))
@@ -260,4 +264,9 @@ impl RehearsedTurn<'_> {
         let spec = self.request.tools.iter().find(|spec| spec.name == "edit");
         spec.and_then(|spec| spec.schema.pointer("/properties/edits")).is_some()
     }
+}
+
+/// A folder in a sentence.
+fn folder(path: &str) -> String {
+    if path == "." { "this folder".to_owned() } else { format!("`{path}`") }
 }
