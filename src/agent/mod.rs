@@ -31,6 +31,7 @@ pub mod machine_io;
 mod mailbox;
 pub mod message_queue;
 pub mod model_context;
+mod model_queries;
 mod registry;
 mod ring;
 pub mod rule_files;

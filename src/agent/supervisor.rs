@@ -12,6 +12,7 @@ use super::file_gates::FileGates;
 use super::hub::{ClientId, ClientNews, Hub};
 use super::list_watcher::ListWatcher;
 use super::mailbox::{Control, Mailbox, Restore, SHOWN};
+use super::model_queries;
 use super::registry::SessionRegistry;
 use super::scopes;
 use super::search::Searching;
@@ -19,16 +20,14 @@ use super::session::SessionActor;
 use super::session_ops::{BranchPlace, SessionOps};
 use super::shared_state::Shared;
 use super::spawned::family::{Families, SpawnRequest};
-use crate::domain::model::LevelMeaning;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
-use crate::domain::session::{ThinkingLevel, TitleFrom};
+use crate::domain::session::TitleFrom;
 use crate::domain::undo::UndoAim;
-use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
+use crate::domain::{MessageId, SessionId, SessionMeta};
 use crate::protocol::{
     ClientRequest, Command, Configured, EngineCommand, EngineEvent, ErrorCode, NewSession, SessionCommand,
 };
-use crate::provider::figures::built_in;
 use futures_util::FutureExt;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -259,10 +258,18 @@ impl Supervisor {
             EngineCommand::List => self.list(out),
             EngineCommand::Create(new) => self.create(new, out),
             EngineCommand::Rewind { session, at, files } => self.rewind(&session, at, files, out),
-            EngineCommand::Models { connection } => self.models(connection, out),
-            EngineCommand::AddServer { address } => self.add_server(address, out),
-            EngineCommand::Figures { connection, models } => self.figures(connection, &models, &out),
-            EngineCommand::Levels { connection, model } => self.levels(connection, &model, &out),
+            EngineCommand::Models { connection } => {
+                model_queries::models(&self.shared.setup.connections, connection, out)
+            }
+            EngineCommand::AddServer { address } => {
+                model_queries::add_server(&self.shared.setup.connections, address, self.out.clone(), out)
+            }
+            EngineCommand::Figures { connection, models } => {
+                model_queries::figures(&self.shared.setup.connections, connection, &models, &out)
+            }
+            EngineCommand::Levels { connection, model } => {
+                model_queries::levels(&self.shared.setup.connections, connection, &model, &out)
+            }
             EngineCommand::Remember { text } => self.remember(text),
             EngineCommand::Search { search, query } => {
                 let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
@@ -378,7 +385,7 @@ impl Supervisor {
             .preferred()
             .filter(|info| !info.offered && info.missing.is_none() && !info.host.is_empty());
         if let Some(info) = preferred.filter(|_| !self.shared.setup.settings.headless) {
-            self.models(info.name, self.out.clone());
+            model_queries::models(&self.shared.setup.connections, info.name, self.out.clone());
         }
     }
 
@@ -515,65 +522,6 @@ impl Supervisor {
             }
         }));
         to
-    }
-
-    fn models(&self, connection: ConnectionName, out: EngineOutbox) {
-        let connections = self.shared.setup.connections.clone();
-        let provider = connections.provider(&connection);
-        tokio::spawn(async move {
-            let models = match provider {
-                Some(provider) => provider.models().await.map_err(|error| error.to_string()),
-                None => Err(format!("No connection named {connection}.")),
-            };
-            let learned = models.as_ref().is_ok_and(|models| connections.learn(&connection, models));
-            if learned {
-                out.send(EngineEvent::Connections(connections.infos()));
-            }
-            out.send(EngineEvent::Models { connection, models });
-        });
-    }
-
-    /// Adds a server and asks it for its models.
-    fn add_server(&self, address: String, out: EngineOutbox) {
-        let connections = self.shared.setup.connections.clone();
-        let everybody = self.out.clone();
-        tokio::spawn(async move {
-            let connection = match connections.add_server(address).await {
-                Ok(connection) => connection,
-                Err(why) => return out.send(EngineEvent::Notice(Notice::new(Level::Error, why))),
-            };
-            everybody.send(EngineEvent::Connections(connections.infos()));
-            let listed = match connections.provider(&connection) {
-                Some(provider) => provider.models().await,
-                // It is there, and cannot be used: the reason stands in its row.
-                None => Ok(Vec::new()),
-            };
-            let wants_key = listed.as_ref().is_err_and(|error| error.code == "invalid_api_key");
-            let models = listed.map_err(|error| error.to_string());
-            if models.as_ref().is_ok_and(|models| connections.learn(&connection, models)) {
-                everybody.send(EngineEvent::Connections(connections.infos()));
-            }
-            out.send(EngineEvent::Models { connection: connection.clone(), models });
-            out.send(EngineEvent::ServerAdded { connection, wants_key });
-        });
-    }
-
-    /// Figures of models, also of a connection that cannot be used yet.
-    fn figures(&self, connection: ConnectionName, models: &[String], out: &EngineOutbox) {
-        let provider = self.shared.setup.connections.provider(&connection);
-        let known = |model: &String| match &provider {
-            Some(provider) => provider.known(model).told(model),
-            None => built_in(model).told(model),
-        };
-        let models = models.iter().map(known).collect();
-        out.send(EngineEvent::Figures { connection, models });
-    }
-
-    fn levels(&self, connection: ConnectionName, model: &str, out: &EngineOutbox) {
-        let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
-        let meaning = |level| LevelMeaning { level, meaning: provider.level(model, level) };
-        let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();
-        out.send(EngineEvent::Levels { connection, model: model.to_owned(), levels });
     }
 
     fn remember(&self, text: String) {

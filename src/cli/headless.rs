@@ -17,7 +17,7 @@ use crate::domain::ids::CallId;
 use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::sanitise::reveal_line;
-use crate::domain::unsaved::{KEPT_IN_MEMORY, Refuge, SAVED_AGAIN, Unsaved};
+use crate::domain::unsaved::{KEPT_IN_MEMORY, SAVED_AGAIN, Unsaved};
 use crate::domain::usage::Usage;
 use crate::domain::{MessageId, SessionId, SessionMeta};
 use crate::protocol::{
@@ -108,27 +108,10 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
         complain(&format!("lisle: {text}."));
     }
     let status = face.status(&end);
-    let (exit, why) = exit_of(&face, end, saved);
+    let (exit, why) = face.exit_told(end, saved);
     let exit = run_result::keep(&bootstrap, &run.output, &face.said(), face.session.as_ref(), exit).await;
     face.print_result(exit, status, why, began.elapsed());
     exit
-}
-
-/// Exit of a run and the reason of a bad one, with what could not be saved told.
-fn exit_of(face: &Face, end: Ended, saved: bool) -> (Exit, Option<String>) {
-    face.unsaved.iter().for_each(|unsaved| complain(&format!("lisle: {}", unsaved.words())));
-    // Where the rest lies beside the session, another process writes that now: it came while the turn ended.
-    let taken_over = face.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));
-    let (exit, why) = face.exit(end);
-    if let Some(why) = why.as_ref().filter(|why| face.warned.as_ref() != Some(why)) {
-        complain(&format!("lisle: {why}"));
-    }
-    let exit = match exit {
-        Exit::Done | Exit::Refused if taken_over => Exit::Held,
-        Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() || face.line.kept_in_memory => Exit::Unsaved,
-        exit => exit,
-    };
-    (exit, why)
 }
 
 /// Waits for the end, longer where what a command made of protected files is being taken back. True if it came.
@@ -197,6 +180,15 @@ pub(super) struct Refusals {
     told: Vec<CallId>,
 }
 
+/// What went wrong in the turn.
+#[derive(Debug, Default)]
+pub(super) struct Trouble {
+    /// Code and words of the last error.
+    pub(super) error: Option<(String, String)>,
+    /// The last warning, which was printed: where a limit ended the turn, it is the reason.
+    pub(super) warned: Option<String>,
+}
+
 /// State of `run`, from the events.
 pub(super) struct Face {
     pub(super) printer: RunPrinter,
@@ -213,11 +205,9 @@ pub(super) struct Face {
     /// Usage of the session before the run and now.
     pub(super) usage: (Usage, Usage),
     pub(super) refusals: Refusals,
-    pub(super) trouble: Option<(String, String)>,
-    /// The last warning of the turn, which was printed: where a limit ended the turn, it is the reason.
-    pub(super) warned: Option<String>,
+    pub(super) trouble: Trouble,
     /// Content that could not be saved, of spawned sessions too.
-    unsaved: Vec<Unsaved>,
+    pub(super) unsaved: Vec<Unsaved>,
     pub(super) line: RunLine,
 }
 
@@ -243,8 +233,7 @@ impl Face {
             plan: None,
             usage: (Usage::default(), Usage::default()),
             refusals: Refusals::default(),
-            trouble: None,
-            warned: None,
+            trouble: Trouble::default(),
             unsaved: Vec::new(),
             line,
         }
@@ -533,9 +522,11 @@ impl Face {
             // What ends a turn short of its goal, as a limit does, is no error of the provider's.
             Body::Info(info) if info.level >= Level::Warning => {
                 complain(&format!("lisle: {}", info.text));
-                self.warned = Some(info.text);
+                self.trouble.warned = Some(info.text);
             }
-            Body::Error(failure) => self.trouble = Some((failure.code, format!("{}: {}", failure.title, failure.text))),
+            Body::Error(failure) => {
+                self.trouble.error = Some((failure.code, format!("{}: {}", failure.title, failure.text)));
+            }
             _ => {}
         }
     }

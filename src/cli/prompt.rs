@@ -144,7 +144,7 @@ fn whole(input: &io::Stdin) -> io::Result<String> {
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let at = error.utf8_error().valid_up_to();
-        complain(&format!("lisle: stdin is not UTF-8 from byte {at} on; replaced what cannot be read by U+FFFD."));
+        complain(&format!("lisle: stdin is not UTF-8 from byte {at} on; U+FFFD stands for what is unreadable."));
         String::from_utf8_lossy(error.as_bytes()).into_owned()
     })
 }

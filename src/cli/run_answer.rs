@@ -2,11 +2,13 @@
 
 use super::exit::Exit;
 use super::headless::{Ended, Face};
+use super::output::complain;
 use super::run_events::{RunResult, RunStatus, RunUsage};
 use super::run_input::json_of;
 use crate::agent::Link;
 use crate::domain::message::UserText;
 use crate::domain::sanitise::reveal;
+use crate::domain::unsaved::Refuge;
 use crate::protocol::TurnEnd;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -107,8 +109,27 @@ impl Face {
         }
     }
 
+    /// Exit of a run and the reason of a bad one, with what could not be saved told.
+    pub(super) fn exit_told(&self, end: Ended, saved: bool) -> (Exit, Option<String>) {
+        self.unsaved.iter().for_each(|unsaved| complain(&format!("lisle: {}", unsaved.words())));
+        // Where the rest lies beside the session, another process writes that now: it came while the turn ended.
+        let taken_over = self.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));
+        let (exit, why) = self.exit(end);
+        if let Some(why) = why.as_ref().filter(|why| self.trouble.warned.as_ref() != Some(why)) {
+            complain(&format!("lisle: {why}"));
+        }
+        let exit = match exit {
+            Exit::Done | Exit::Refused if taken_over => Exit::Held,
+            Exit::Done | Exit::Refused if !saved || !self.unsaved.is_empty() || self.line.kept_in_memory => {
+                Exit::Unsaved
+            }
+            exit => exit,
+        };
+        (exit, why)
+    }
+
     /// The exit status, with the reason of a bad one.
-    pub(super) fn exit(&self, end: Ended) -> (Exit, Option<String>) {
+    fn exit(&self, end: Ended) -> (Exit, Option<String>) {
         match end {
             Ended::Interrupted | Ended::Turn(TurnEnd::Stopped) => (Exit::Interrupted, None),
             Ended::Late => (Exit::Failed, Some("timeout: the turn was stopped; its work so far is saved.".to_owned())),
@@ -127,9 +148,9 @@ impl Face {
                 (Exit::Failed, Some(format!("{why}. Open the session with lisle --session {session}.")))
             }
             Ended::Lost => (Exit::Failed, None),
-            Ended::Turn(TurnEnd::Limit) if self.warned.is_some() => (Exit::Failed, self.warned.clone()),
+            Ended::Turn(TurnEnd::Limit) if self.trouble.warned.is_some() => (Exit::Failed, self.trouble.warned.clone()),
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
-                let (code, text) = self.trouble.clone().unwrap_or_default();
+                let (code, text) = self.trouble.error.clone().unwrap_or_default();
                 let of_key = matches!(code.as_str(), "invalid_api_key" | "invalid_credentials");
                 (if of_key { Exit::NoCredentials } else { Exit::Failed }, Some(text).filter(|text| !text.is_empty()))
             }

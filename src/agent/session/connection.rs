@@ -4,7 +4,7 @@
 use super::super::mailbox::{Control, Report};
 use super::SessionActor;
 use crate::domain::ConnectionName;
-use crate::domain::ids::shown_name;
+use crate::domain::ids::{DEMO, shown_name};
 use crate::domain::notice::{Level, Notice};
 use crate::protocol::{EngineEvent, SessionCommand, SessionEvent};
 
@@ -48,6 +48,10 @@ impl SessionActor {
     /// Says which model answers in the place of one that did not travel.
     pub(super) async fn tell_unfit(&mut self) {
         let Some((model, answers)) = self.sources.take_unfit() else { return };
+        // Nobody misses the rules of the demo.
+        if model == DEMO {
+            return;
+        }
         let usual = self.shared.setup.connections.info(&answers).map(|info| info.default_model).unwrap_or_default();
         let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
         let text = format!("{answers} doesn't offer {model}; using {}.", shown_name(&usual));

@@ -102,6 +102,17 @@ pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
     }
 }
 
+/// The server that was added has this connection: the shown session uses it.
+pub(crate) fn added(state: &mut State, connection: &ConnectionName, wants_key: bool, fx: &mut Vec<Effect>) {
+    if wants_key && state.current_id().is_some() {
+        if models::locked(state).is_none() {
+            models::set_model(state, Some(connection.clone()), "", fx);
+        }
+        return connections::ask_for_key(state, connection, fx);
+    }
+    choose(state, connection, fx);
+}
+
 /// Enter with a key in the filter: it is the selected connection's.
 pub(crate) fn use_key(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(Overlay::Picker(picker)) = state.overlays.last() else { return };

@@ -2,7 +2,6 @@
 
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
-use crate::app::overlays::connection_picker;
 use crate::app::shell::{connections, models, overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::edit::Line;
@@ -75,14 +74,6 @@ const EXAMPLE: &str = "http://127.0.0.1:8080/v1";
 pub(crate) fn add_server(state: &mut State, address: &str, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Engine(EngineCommand::AddServer { address: address.to_owned() })));
     state.notify(Notice::new(Level::Info, format!("Asking {} for its models", text::one_line(address))));
-}
-
-/// The server that was added has this connection: the shown session uses it.
-pub(crate) fn added(state: &mut State, connection: &ConnectionName, wants_key: bool, fx: &mut Vec<Effect>) {
-    if wants_key && state.current_id().is_some() {
-        return connections::ask_for_key(state, connection, fx);
-    }
-    connection_picker::choose(state, connection, fx);
 }
 
 /// Moves the selection of the first screen. False: it is not shown.

@@ -105,11 +105,8 @@ impl State {
         let known = |info: &&ConnectionInfo| config.connections.iter().all(|one| one.name != info.name);
         let vendors = config.vendors.iter().filter(known);
         let there = ready.into_iter().chain(lacking).map(|info| row(info, true));
-        let other = FirstRow {
-            name: OTHER.to_owned(),
-            about: "by its address · OpenAI-compatible, also on this machine".to_owned(),
-            connection: None,
-        };
+        let other =
+            FirstRow { name: OTHER.to_owned(), about: "any OpenAI-compatible address".to_owned(), connection: None };
         let vendors = vendors.map(|info| row(info, false));
         Some(demo.into_iter().chain(there).chain(vendors).chain([other]).collect())
     }

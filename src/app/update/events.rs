@@ -86,7 +86,9 @@ fn of_engine(state: &mut State, event: EngineEvent, fx: &mut Vec<Effect>) {
             state.engine.config.connections = connections;
             model_picker::refill(state);
         }
-        EngineEvent::ServerAdded { connection, wants_key } => connecting::added(state, &connection, wants_key, fx),
+        EngineEvent::ServerAdded { connection, wants_key } => {
+            connection_picker::added(state, &connection, wants_key, fx)
+        }
         EngineEvent::Properties(properties) => properties::defined(state, *properties, fx),
         EngineEvent::Found { search, results, end } => find::found(state, search, results, end),
         EngineEvent::Exported { path, masked, shared, session: _ } => {

@@ -15,7 +15,6 @@ use crate::protocol::Scope;
 use crate::runtime::setup;
 use crate::store::HistoryKind;
 use crate::theme::resolve::builtin_names;
-use clap::CommandFactory;
 use clap_complete::engine::CompletionCandidate;
 use std::collections::BTreeSet;
 
@@ -77,14 +76,6 @@ pub(super) fn scopes() -> Vec<CompletionCandidate> {
 /// Groups of `lisle usage`.
 pub(super) fn usage_groups() -> Vec<CompletionCandidate> {
     words(["day", "model", "session"])
-}
-
-/// Commands of the program.
-pub(super) fn commands() -> Vec<CompletionCandidate> {
-    let command = super::Args::command();
-    let about = |one: &clap::Command| one.get_about().map(ToString::to_string).unwrap_or_default();
-    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
-    shown.map(|one| candidate(one.get_name(), &about(one))).collect()
 }
 
 /// Keys of settings.

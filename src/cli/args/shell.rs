@@ -35,7 +35,7 @@ pub enum Shell {
 #[derive(Debug, ClapArgs)]
 pub struct Man {
     /// Command, such as "sessions list" [default: lisle itself].
-    #[arg(value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
+    #[arg(value_name = "COMMAND")]
     pub command: Vec<String>,
     /// Write the pages of all commands to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]

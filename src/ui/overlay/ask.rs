@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::frame_context::FrameContext;
-use crate::app::state::overlay::{Confirm, Deed, Prompt};
+use crate::app::state::overlay::{Confirm, Deed, Prompt, Wanted};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
 use crate::theme::Role;
@@ -36,7 +36,12 @@ pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect)
 pub(super) fn prompt(paint: &mut FrameContext<'_>, prompt: &Prompt, body: Rect) {
     let title = [paint.piece(clean_line(&prompt.title).into_owned(), Role::PanelTitle)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);
-    let inner = super::sheet(paint, body, WIDTH, 2, &title, &[(accept, "set")]);
+    let verb = match prompt.wanted {
+        Wanted::Server => "add",
+        Wanted::Import => "import",
+        Wanted::LabelValue { .. } | Wanted::Cwd(_) => "set",
+    };
+    let inner = super::sheet(paint, body, WIDTH, 2, &title, &[(accept, verb)]);
     let row = cells::row(inner, 0);
     let sign = paint.signs.prompt;
     paint.text(row, sign, Role::Accent);

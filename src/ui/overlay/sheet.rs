@@ -44,6 +44,9 @@ pub(super) fn sheet(
         let height = rows.saturating_add(4 + more).min(body.height - 4);
         Rect { x: body.x + (body.width - width) / 2, y: body.y + (body.height - height) / 4, width, height }
     };
+    for beside in slivers(body, area) {
+        paint.fill(beside, Role::Text);
+    }
     paint.fill(area, Role::Panel);
     if framed && !small {
         frame(paint, area);
@@ -66,6 +69,16 @@ pub(super) fn sheet(
         paint.click_hints(row, line);
     }
     Rect { y: inner.y + gap, height: inner.height - gap - under, ..inner }
+}
+
+/// Cells beside a sheet below which nothing of what lies under it can be read.
+const SLIVER: u16 = 12;
+
+/// The strips beside a sheet that are too narrow to be read: words cut off there look like part of it.
+fn slivers(body: Rect, area: Rect) -> impl Iterator<Item = Rect> {
+    let left = Rect { x: body.x, width: area.x.saturating_sub(body.x), ..area };
+    let right = Rect { x: area.right(), width: body.right().saturating_sub(area.right()), ..area };
+    [left, right].into_iter().filter(|strip| strip.width < SLIVER)
 }
 
 /// The hints in rows of `width` cells where they do not fit beside the title; none where they do.
