@@ -56,6 +56,18 @@ impl Attachment {
     }
 }
 
+/// The media type of a picture that every provider takes, by its first bytes.
+#[must_use]
+pub fn image_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        _ if bytes.starts_with(b"\x89PNG\r\n\x1a\n") => Some("image/png"),
+        _ if bytes.starts_with(b"\xff\xd8\xff") => Some("image/jpeg"),
+        _ if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") => Some("image/gif"),
+        _ if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") => Some("image/webp"),
+        _ => None,
+    }
+}
+
 /// Path of the file of this name in a session's own folder of attachments.
 #[must_use]
 pub fn copy_in(session: &Path, path: &Path) -> Option<PathBuf> {

@@ -8,6 +8,7 @@ use super::files::{classify, paths, reach, text};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, plain, still};
+use crate::domain::attachment::image_type;
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -177,7 +178,7 @@ fn shown_whole(
     with: &RunContext,
 ) -> Result<Option<Outcome>, Halt> {
     let bytes = &loaded.bytes;
-    let picture = attachments::image(bytes).is_some();
+    let picture = image_type(bytes).is_some();
     if !picture && !bytes.starts_with(b"%PDF-") {
         return Ok(None);
     }

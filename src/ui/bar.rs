@@ -9,10 +9,11 @@ use crate::app::state::ending::Quit;
 use crate::app::state::engine_facts::EngineLine;
 use crate::app::state::{Focus, State};
 use crate::domain::notice::Level;
+use crate::domain::request::Ask;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{
     Action, AnswerAction, AppAction, ChatAction, ComposerAction, Context, ListAction, ModeAction, ModelAction,
-    PaneAction, SessionAction,
+    PaneAction, PickerAction, SessionAction,
 };
 use crate::keymap::key::chord_name;
 use crate::theme::Role;
@@ -32,6 +33,12 @@ pub(super) fn rows(paint: &FrameContext<'_>, area: Rect) -> u16 {
     }
     let said = said(paint, usize::from(area.width).saturating_sub(2)).len();
     u16::try_from(said).unwrap_or(0).max(u16::from(area.height >= ROOMY))
+}
+
+/// True while the bar shows the keys of the place that has the focus.
+pub(super) fn shows_keys(paint: &FrameContext<'_>) -> bool {
+    let area = paint.buf.area;
+    area.height >= ROOMY && said(paint, usize::from(area.width).saturating_sub(2)).is_empty()
 }
 
 /// Draws the bar.
@@ -86,6 +93,9 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
             (SessionAction::Delete.into(), "delete"),
             (AppAction::Back.into(), "unmark"),
         ],
+        Focus::List if state.sessions.filter_open() => {
+            vec![(PickerAction::Accept.into(), "keep the filter"), (AppAction::Back.into(), "show all")]
+        }
         Focus::List => vec![
             (ListAction::Open.into(), "open"),
             (ListAction::New.into(), "new"),
@@ -128,9 +138,15 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
 }
 
 /// Effect of Enter in the composer.
-fn enter(state: &State) -> &'static str {
-    let empty = state.empty_enter().filter(|_| state.composer().is_empty());
-    empty.map_or(if state.running() { "queue" } else { "send" }, EmptyEnter::word)
+pub(super) fn enter(state: &State) -> &'static str {
+    if state.composer().is_empty() {
+        return state.empty_enter().map_or("send", EmptyEnter::word);
+    }
+    match state.panel().map(|(_, request)| &request.ask) {
+        Some(Ask::Question(_)) => "answer",
+        _ if state.running() => "queue",
+        _ => "send",
+    }
 }
 
 /// Words for a time: quitting, an unfinished chord, the newest notice; in rows of `width` cells.

@@ -15,6 +15,7 @@ use crate::app::state::files::File;
 use crate::app::state::panel::Stage;
 use crate::app::state::vim::Mode;
 use crate::domain::message::Body;
+use crate::domain::request::Ask;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, TurnAction};
@@ -471,7 +472,12 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
     let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
     match (state.empty_enter(), send) {
         (Some(EmptyEnter::Answer), Some(key)) if state.focus == Focus::Composer => {
-            return format!("Reply, or {key} {}", EmptyEnter::Answer.words());
+            let typed = match state.panel().map(|(_, request)| &request.ask) {
+                Some(Ask::Question(_)) => "Type your answer",
+                Some(_) if state.running() => "Type ahead (sent when the turn ends)",
+                _ => "Message",
+            };
+            return format!("{typed}, or {key} {}", EmptyEnter::Answer.words());
         }
         (Some(EmptyEnter::Answer), _) | (None, _) => {}
         (Some(EmptyEnter::Release), Some(key)) if again => return format!("Unsent from last run. {key} sends it"),

@@ -343,7 +343,11 @@ impl<'a> FrameContext<'a> {
 
     /// A text of one line that is being written, scrolled so that the caret is seen.
     pub fn one_line(&mut self, area: Rect, line: &edit::Line, focused: bool) {
-        let style = Style { bg: None, ..self.style(Role::Strong) };
+        let style = if line.is_selected() {
+            self.style(Role::Selected)
+        } else {
+            Style { bg: None, ..self.style(Role::Strong) }
+        };
         let room = usize::from(area.width).saturating_sub(1);
         if holds_a_key(line.text()) {
             // Somebody may look over the shoulder, or at a recording.

@@ -253,7 +253,11 @@ fn hints(paint: &FrameContext<'_>) -> Vec<(Option<Action>, &'static str)> {
     let either = |first: Action, other: Action| if paint.key(first, here).is_some() { first } else { other };
     let help = (Some(either(AppAction::HelpIfEmpty.into(), AppAction::Help.into())), "help");
     let one_pane = paint.buf.area.width < super::layout::NARROW;
+    // The bar below has the same keys and more.
+    let below = super::bar::shows_keys(paint);
     match state.focus {
+        Focus::List | Focus::Chat if below => vec![help],
+        Focus::Composer if below && !state.composer().is_empty() => Vec::new(),
         Focus::List if !state.sessions.marks.is_empty() => vec![
             (Some(SessionAction::Archive.into()), "archive"),
             (Some(SessionAction::Status.into()), "status"),
@@ -271,7 +275,7 @@ fn hints(paint: &FrameContext<'_>) -> Vec<(Option<Action>, &'static str)> {
         }
         Focus::Composer if state.composer().is_empty() => vec![help, (None, "commands")],
         Focus::Composer => vec![
-            (Some(ComposerAction::Send.into()), if state.running() { "queue" } else { "send" }),
+            (Some(ComposerAction::Send.into()), super::bar::enter(state)),
             (Some(ComposerAction::Newline.into()), "new line"),
         ],
         Focus::Chat => {

@@ -5,9 +5,9 @@
 //! them is kept, up to a limit; if a request has too many, the oldest are described in words.
 
 use crate::agent::blocking::blocking;
-use crate::domain::attachment::{LARGEST, copy_in};
+use crate::domain::attachment::{LARGEST, copy_in, image_type};
 use crate::provider::{ConversationItem, Media};
-use crate::tools::files::{self, attachments, notebook, text};
+use crate::tools::files::{self, notebook, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
@@ -184,7 +184,7 @@ fn make(media: &Media, path: &Path) -> Result<Ready, String> {
     }
     let read = files::load(path).map_err(|error| format!("can't read its copy: {error}"))?;
     let data = |mime: &str, bytes: &[u8]| Ready::Data(mime.to_owned(), STANDARD.encode(bytes).into());
-    if attachments::image(&read.bytes).is_some() {
+    if image_type(&read.bytes).is_some() {
         return picture(read.bytes).map(|(mime, bytes)| data(mime, &bytes));
     }
     if read.bytes.starts_with(b"%PDF-") {
@@ -221,7 +221,7 @@ fn fenced(name: &str, content: &str) -> String {
 /// # Errors
 /// Half a sentence: it is broken or far too large.
 pub fn picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), String> {
-    let mime = attachments::image(&bytes).ok_or("not an image")?;
+    let mime = image_type(&bytes).ok_or("not an image")?;
     let broken = |error: image::ImageError| format!("can't open the image: {error}");
     let open = || ImageReader::new(Cursor::new(&bytes)).with_guessed_format();
     let io = |error: std::io::Error| format!("can't open the image: {error}");
@@ -272,6 +272,7 @@ pub fn picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), String> {
 mod tests {
     use super::*;
     use crate::provider::UserContent;
+    use crate::tools::files::attachments;
 
     fn png(width: u32, height: u32) -> Vec<u8> {
         let mut out = Cursor::new(Vec::new());

@@ -20,6 +20,8 @@ pub(crate) fn open(state: &mut State, words: Option<&str>, fx: &mut Vec<Effect>)
     if !matches!(state.overlays.last(), Some(Overlay::Find)) {
         overlay::open(state, Overlay::Find);
     }
+    // Another search begins with the first key, and the old one goes on with any other.
+    state.searches.sessions.query.select();
     if let Some(words) = words {
         state.searches.sessions.query = crate::app::state::edit::Line::new(words);
     }

@@ -12,6 +12,7 @@ pub(crate) fn rename(state: &mut State, session: Option<SessionId>) {
     else {
         return state.notify(Notice::new(Level::Info, "No session to rename yet"));
     };
-    let title = Line::new(title);
+    let mut title = Line::new(title);
+    title.select();
     overlay::open(state, Overlay::Rename(Rename { session, title }));
 }

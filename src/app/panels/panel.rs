@@ -9,7 +9,7 @@ use crate::app::shell::{draft, focus};
 use crate::app::state::State;
 use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
-use crate::app::state::notices::TrueWhile;
+use crate::app::state::notices::{IGNORED, TrueWhile};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::domain::request::UserAnswer;
@@ -63,7 +63,10 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
         return letters::type_through(state, key);
     }
     let did = match verb {
-        AnswerAction::Confirm if key.is_some() && letters::is_too_soon(state) => return,
+        AnswerAction::Confirm if key.is_some() && letters::is_too_soon(state) => {
+            let notice = Notice::new(Level::Info, format!("{IGNORED}Enter came together with the letter"));
+            return state.notify(notice.hint("press enter again"));
+        }
         AnswerAction::Confirm => return confirm(state, fx),
         AnswerAction::Equal if toggle_reach(state) => letters::Did::Moved,
         AnswerAction::Equal => letters::Did::Nothing,

@@ -58,9 +58,23 @@ pub struct Line {
     /// In bytes, between graphemes.
     caret: usize,
     killed: String,
+    /// All of it is selected: what is typed takes its place.
+    selected: bool,
 }
 
 impl Line {
+    /// Selects the text: the first key that writes takes its place, any other one leaves it.
+    pub fn select(&mut self) {
+        self.selected = !self.text.is_empty();
+        self.caret = self.text.len();
+    }
+
+    /// True while all of it is selected.
+    #[must_use]
+    pub fn is_selected(&self) -> bool {
+        self.selected
+    }
+
     /// This text with the caret at its end. Line breaks become blanks.
     #[must_use]
     pub fn new(text: &str) -> Self {
@@ -83,6 +97,9 @@ impl Line {
 
     /// Inserts a text at the caret; line breaks become blanks, other control characters go.
     pub fn insert(&mut self, text: &str) {
+        if std::mem::take(&mut self.selected) {
+            self.killed = self.cut(0, self.text.len());
+        }
         let clean: String = text
             .replace("\r\n", "\n")
             .chars()
@@ -101,6 +118,10 @@ impl Line {
 
     /// Does one of the verbs that edit.
     pub fn edit(&mut self, verb: Verb) -> Done {
+        if std::mem::take(&mut self.selected) && matches!(verb, Verb::Backspace | Verb::Delete | Verb::KillWord) {
+            self.killed = self.cut(0, self.text.len());
+            return Done::Changed;
+        }
         let (before, after) = self.text.split_at(self.caret);
         let back = |chars: usize| byte_of(before, before.chars().count() - chars);
         let on = |chars: usize| self.caret + byte_of(after, chars);
@@ -550,6 +571,27 @@ mod tests {
             editor.edit(*verb);
         }
         (line.text().to_owned(), editor.text())
+    }
+
+    #[test]
+    fn a_selected_line_is_replaced_by_what_is_typed_and_kept_by_what_moves() {
+        let selected = || {
+            let mut line = Line::new("old text");
+            line.select();
+            line
+        };
+        let mut line = selected();
+        line.insert("n");
+        line.insert("ew");
+        assert_eq!((line.text(), line.is_selected()), ("new", false));
+        assert_eq!((line.edit(Verb::Yank), line.text()), (Done::Changed, "newold text"), "it is not lost");
+        let mut line = selected();
+        line.edit(Verb::Left);
+        line.insert("!");
+        assert_eq!(line.text(), "old tex!t");
+        let mut line = selected();
+        line.edit(Verb::Backspace);
+        assert_eq!(line.text(), "");
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub fn stays(level: Level) -> u64 {
 
 /// Milliseconds that an error is shown before a key may remove it.
 const READ: u64 = 2_000;
+/// Begin of a notice on the key before.
+pub(crate) const IGNORED: &str = "Ignored: ";
 /// Number of past notices that are kept.
 const PAST: usize = 100;
 
@@ -119,9 +121,10 @@ impl Notices {
         self.past.iter()
     }
 
-    /// A key was pressed: errors that stood there long enough to be read go.
+    /// A key was pressed: errors that stood there long enough to be read go, and what was said of the key before.
     pub fn heard(&mut self, now: At) {
-        self.shown.retain(|shown| shown.notice.level != Level::Error || now.since(shown.since) < READ);
+        let stays = |shown: &Shown| shown.notice.level != Level::Error || now.since(shown.since) < READ;
+        self.shown.retain(|shown| stays(shown) && !shown.notice.text.starts_with(IGNORED));
     }
 
     /// Takes away what is over. Whether anything was.

@@ -98,7 +98,7 @@ impl Kind {
             Column { head, side: Side::Right }
         }
         match self {
-            Kind::Model => const { &[right("context"), right("$ in"), right("$ out"), left("can")] },
+            Kind::Model => const { &[right("context"), right("$/M in"), right("$/M out"), left("")] },
             Kind::Connection => const { &[left("key"), left(""), left("server"), left("API")] },
             Kind::Rewind => const { &[right("removes"), right("")] },
             Kind::Session => const { &[right(""), left(""), left("")] },

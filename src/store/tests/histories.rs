@@ -203,7 +203,7 @@ fn a_transcript_of_openclaw() {
     // What the gateway said itself is no model's.
     let said = rows.iter().find(|row| matches!(&row.body, Body::Assistant(said) if said.text.starts_with("The train")));
     assert_eq!(said.unwrap().model, None);
-    assert_eq!(imported.left, ["Attached files not included: 1.", "Lines that are not JSON not included: 1."]);
+    assert_eq!(imported.left, ["Lines that are not JSON not included: 1."]);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, 
 
 #[test]
 fn a_transcript_of_claude_code() {
-    let (_root, imported, words) = imported("claude.jsonl", Mode::Execute);
+    let (root, imported, words) = imported("claude.jsonl", Mode::Execute);
     let wanted = [
         "you: Why does the redirect drop the query?",
         "thinking: Look at the redirect.",
@@ -54,12 +54,19 @@ fn a_transcript_of_claude_code() {
     assert_eq!((meta.created, meta.mode), (At(1_779_780_459_000), Mode::Ask));
     assert!(meta.id.as_str().starts_with("260526-"), "{}", meta.id);
     assert_eq!((imported.program, meta.last_message), ("Claude Code", At(1_779_780_480_000)));
-    let left = [
-        "Attached files not included: 1.",
-        "Lines that are not JSON not included: 1.",
-        "Subagent records not included: 1.",
-    ];
+    let left = ["Lines that are not JSON not included: 1.", "Subagent records not included: 1."];
     assert_eq!(imported.left, left);
+    let rows = quick(root.path()).read(&meta.id, 99).unwrap().rows;
+    let files: Vec<_> = rows
+        .iter()
+        .filter_map(|row| match &row.body {
+            Body::User(said) => Some(&said.attachments),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let kept = files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).collect::<Vec<_>>();
+    assert_eq!((files.len(), kept), (1, vec![files[0].bytes]), "{files:?}");
 }
 
 #[test]

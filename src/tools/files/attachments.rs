@@ -5,7 +5,7 @@
 
 use super::FileError;
 use super::{classify, paths, reach, text};
-use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST};
+use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST, image_type};
 use crate::sandbox::own_folders;
 use crate::tools::CallPlace;
 use crate::tools::files;
@@ -76,7 +76,7 @@ pub fn remove(path: &Path, session: &Path) {
 /// # Errors
 /// Half a sentence, for a file that no model can be given.
 pub fn kind_of(name: &str, bytes: &[u8]) -> Result<(AttachmentKind, &'static str), String> {
-    if let Some(mime) = image(bytes) {
+    if let Some(mime) = image_type(bytes) {
         return Ok((AttachmentKind::Image, mime));
     }
     if bytes.starts_with(b"%PDF-") {
@@ -85,18 +85,6 @@ pub fn kind_of(name: &str, bytes: &[u8]) -> Result<(AttachmentKind, &'static str
     match text::decode(bytes) {
         Ok(_) => Ok((AttachmentKind::Text, text_type(&ending(name)))),
         Err(kind) => Err(refused(kind, &ending(name))),
-    }
-}
-
-/// The media type of a picture that every provider takes, by its first bytes.
-#[must_use]
-pub fn image(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        _ if bytes.starts_with(b"\x89PNG\r\n\x1a\n") => Some("image/png"),
-        _ if bytes.starts_with(b"\xff\xd8\xff") => Some("image/jpeg"),
-        _ if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") => Some("image/gif"),
-        _ if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") => Some("image/webp"),
-        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Line below a turn that is over: its time, its tokens, what they cost, and the files that it changed.
 
-use super::heads::{ANSWER, Heads, NEAR, Speaker, speaker};
+use super::heads::{ANSWER, Heads, NEAR, Speaker, is_typed, speaker};
 use super::row::lasted;
 use crate::app::state::chat::{Entry, Spent};
 use crate::domain::Body;
@@ -52,9 +52,10 @@ impl Heads<'_> {
         }
         let after = (index + 1..self.chat.entries.len()).take(NEAR).filter_map(|i| self.entry(i));
         let mut talk =
-            after.filter(|entry| matches!(entry.message.body, Body::User(_)) || speaker(entry) == Speaker::Assistant);
+            after.filter(|entry| matches!(entry.message.body, Body::User(_)) || speaker(entry) != Speaker::Nobody);
         match talk.next().map(|entry| &entry.message.body) {
             Some(Body::User(said)) => !said.steer,
+            Some(Body::Tool(call)) => is_typed(call),
             Some(_) => false,
             None => !self.opts.running && self.chat.later.is_none(),
         }
@@ -65,6 +66,7 @@ impl Heads<'_> {
         let rows = (index.saturating_sub(ANSWER)..=index).rev().filter_map(|i| self.entry(i));
         let asked = |entry: &&Entry| match &entry.message.body {
             Body::User(said) => said.steer,
+            Body::Tool(call) => !is_typed(call),
             _ => true,
         };
         rows.take_while(asked).collect()

@@ -4,7 +4,9 @@ use super::opts::ChatOpts;
 use super::style::ChatStyle;
 use crate::app::state::chat::{Chat, Entry};
 use crate::domain::ids::shown_name;
+use crate::domain::permission::Authority;
 use crate::domain::sanitise::clean_line;
+use crate::domain::tool::ToolCall;
 use crate::domain::{At, Body, plan};
 use crate::theme::Role;
 use crate::ui::text;
@@ -31,9 +33,15 @@ pub(super) fn speaker(entry: &Entry) -> Speaker {
         // Nobody typed it.
         Body::User(said) if plan::is_approval(&said.text) => Speaker::Nobody,
         Body::User(_) => Speaker::User,
+        Body::Tool(call) if is_typed(call) => Speaker::User,
         Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_) | Body::Plan(_) => Speaker::Assistant,
         Body::Error(_) | Body::Info(_) | Body::Odd(_) => Speaker::Nobody,
     }
+}
+
+/// True for a command that the user typed.
+pub(super) fn is_typed(call: &ToolCall) -> bool {
+    call.decision.as_ref().is_some_and(|by| by.authority == Authority::Typed)
 }
 
 /// Lines above a row.
@@ -110,6 +118,7 @@ impl Heads<'_> {
                 }
                 ("you", Role::UserHead, rest)
             }
+            Body::Tool(call) if is_typed(call) => ("you", Role::UserHead, vec![clock(entry.message.at, self.opts)]),
             _ => ("assistant", Role::AssistantHead, vec![self.model(index)]),
         };
         rest.retain(|part| !part.is_empty());

@@ -5,6 +5,7 @@
 mod output;
 
 use super::diff;
+use super::heads::is_typed;
 use super::laid_out_line::{LaidOutLine, Seg};
 use super::picture::PictureRows;
 use super::row::{Level, Row, lasted, seconds, thousands};
@@ -100,7 +101,7 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>, open: bool) -> LaidOutLine {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
     let whole = subject.clone();
-    let typed = call.decision.as_ref().is_some_and(|by| by.authority == Authority::Typed);
+    let typed = is_typed(call);
     let verb = if typed { "!".into() } else { verb(&call.name) };
     let pad = VERB.saturating_sub(text::width(&verb));
     let verb = text::cut_with(&verb, row.width.saturating_sub(2), look.ellipsis()).into_owned();

@@ -72,7 +72,10 @@ fn keys(paint: &mut FrameContext<'_>, help: &Help, contexts: &[Context], body: R
     let query = help.query.text().trim().to_lowercase();
     let width = if body.width >= 180 { 172 } else { body.width.saturating_sub(8).min(92) };
     let inside = usize::from(if body.width < 60 { body.width } else { width }.saturating_sub(4));
-    let lines = lines(paint, contexts, inside, &query);
+    // What is looked for may be a key of another place.
+    let others = Context::ALL.iter().filter(|other| !contexts.contains(other)).copied();
+    let everywhere: Vec<Context> = contexts.iter().copied().chain(others).collect();
+    let lines = lines(paint, if query.is_empty() { contexts } else { &everywhere }, inside, &query);
     // The sheet keeps its height while one types.
     let all = if query.is_empty() { lines.len() } else { self::lines(paint, contexts, inside, "").len() };
     let title = [paint.piece("Keys", Role::PanelTitle)];
@@ -106,7 +109,7 @@ const MOST_USED: [(Action, &str); 10] = [
     (Action::Composer(ComposerAction::Newline), "new line"),
     (Action::Mode(ModeAction::Next), "next permission mode"),
     (Action::Answer(AnswerAction::Focus), "answer the pending request"),
-    (Action::Pane(PaneAction::Next), "session list and back"),
+    (Action::Pane(PaneAction::Next), "next pane: list, conversation, message"),
     (Action::App(AppAction::Palette), "all commands"),
     (Action::App(AppAction::Back), "close, or stop the turn"),
     (Action::Undo(UndoAction::Files), "undo the last turn's file changes"),

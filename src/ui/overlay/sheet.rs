@@ -78,7 +78,7 @@ const SLIVER: u16 = 12;
 fn slivers(body: Rect, area: Rect) -> impl Iterator<Item = Rect> {
     let left = Rect { x: body.x, width: area.x.saturating_sub(body.x), ..area };
     let right = Rect { x: area.right(), width: body.right().saturating_sub(area.right()), ..area };
-    [left, right].into_iter().filter(|strip| strip.width < SLIVER)
+    [left, right].into_iter().filter(|strip| (1..SLIVER).contains(&strip.width) && strip.height > 0)
 }
 
 /// The hints in rows of `width` cells where they do not fit beside the title; none where they do.

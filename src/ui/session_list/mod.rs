@@ -112,6 +112,12 @@ fn title(paint: &mut FrameContext<'_>, area: Rect) {
         let field = cells::after(area, 2);
         let field = Rect { width: field.width.saturating_sub(taken + 2), ..field };
         paint.one_line(field, &filter.query, filter.typing && paint.state.overlays.is_empty());
+        if filter.query.text().is_empty() {
+            let words = ["title, #label, status:done, is:flagged", "title, #label, status:", "title or #label"];
+            let room = usize::from(field.width).saturating_sub(1);
+            let words = words.into_iter().find(|words| words.len() <= room).unwrap_or_default();
+            paint.over(cells::after(field, 1), words, Role::Faint);
+        }
         return;
     }
     let focused = paint.state.focus == Focus::List && paint.state.overlays.is_empty();

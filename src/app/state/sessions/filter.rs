@@ -1,6 +1,6 @@
 //! Filter of the list: typed words of the title, and facets that are wanted or unwanted.
 //!
-//! A facet can be typed too (`status:done`, `label:bug`, `is:flagged`, `-is:unread`): it acts at once, and becomes a
+//! A facet can be typed too (`status:done`, `label:bug` or `#bug`, `is:flagged`, `-is:unread`): it acts at once, and becomes a
 //! chip when the filter is accepted.
 
 use super::catalogue::Catalogue;
@@ -59,9 +59,12 @@ impl Facet {
     /// Facets that every workspace has.
     pub const PLAIN: [Facet; 5] = [Facet::NeedsYou, Facet::Unread, Facet::Flagged, Facet::Archived, Facet::Hidden];
 
-    /// Reads what [`Facet`] writes; blanks cannot stand in it.
+    /// Reads what [`Facet`] writes, and a label as the list shows it, `#bug`; blanks cannot stand in it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        if let Some(label) = text.strip_prefix('#').filter(|label| !label.is_empty()) {
+            return Some(Facet::Label(label.to_owned()));
+        }
         let (kind, what) = text.split_once(':')?;
         if what.is_empty() {
             return None;
@@ -79,7 +82,7 @@ impl Facet {
     #[must_use]
     pub fn is_begun(word: &str) -> bool {
         let bare = word.strip_prefix('-').unwrap_or(word);
-        ["is:", "status:", "label:", "view:"].iter().any(|kind| bare.starts_with(kind))
+        ["is:", "status:", "label:", "view:", "#"].iter().any(|kind| bare.starts_with(kind))
     }
 
     /// The workspace has it. Where it defines nothing, any name will do.

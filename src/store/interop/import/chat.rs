@@ -1,11 +1,12 @@
 //! Sessions that are a list of messages of a chat API, without times: those of fabric (JSON) and of aichat (YAML).
 
+use super::inline_files;
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, call, compacted, list, made, said, text_of, thought, title, word,
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
-use crate::domain::message::{Body, Carried, Message, UserText};
+use crate::domain::message::{Carried, Message, UserText};
 use crate::domain::session::TitleFrom;
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -116,13 +117,7 @@ impl ForeignTranscript for ChatSession {
 impl ChatSession {
     fn asked(&self, content: &Value) -> Vec<ImportedLine> {
         let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
-        let pictures = parts.iter().filter(|part| part.get("image_url").is_some());
-        let mut out: Vec<ImportedLine> = pictures.map(|_| ImportedLine::Left("attached files")).collect();
-        let text = text_of(content);
-        if !text.trim().is_empty() {
-            out.push(ImportedLine::Rows(vec![made(self.begun, Body::User(UserText::from(text)))]));
-        }
-        out
+        inline_files::asked(self.begun, inline_files::files(parts), UserText::from(text_of(content)))
     }
 
     fn answer(&self, value: &Value, content: &Value, line: LinePosition<'_>) -> Vec<ImportedLine> {

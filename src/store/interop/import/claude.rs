@@ -4,6 +4,7 @@
 //! The conversation is a chain of `parentUuid` that ends in the last row, and not the file: what is not on it was rewound.
 //! The rows of one answer stand side by side on it, and so do the results of calls that ran at once.
 
+use super::inline_files;
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, answered_text, call, compacted, counts, is_true, made, said, text_of, thought,
     time, typed, word,
@@ -305,8 +306,7 @@ impl ClaudeTranscript {
             if !results.is_empty() {
                 out.push(ImportedLine::Results(results));
             }
-            let pictures = blocks.iter().filter(|block| matches!(word(block, "type"), "image" | "document"));
-            out.extend(pictures.map(|_| ImportedLine::Left("attached files")));
+            out.extend(inline_files::files(blocks));
         }
         let text = text_of(content);
         let begun = text.trim_start();
@@ -326,8 +326,8 @@ impl ClaudeTranscript {
             out.push(ImportedLine::Left("program commands"));
         } else if begun.starts_with("<local-command-") || begun.starts_with("<command-message>") {
             out.push(ImportedLine::Nothing);
-        } else if !begun.is_empty() {
-            out.push(ImportedLine::Rows(vec![made(at, Body::User(UserText::from(text)))]));
+        } else {
+            return inline_files::asked(at, out, UserText::from(text));
         }
         out
     }

@@ -2,6 +2,7 @@
 //!
 //! A rewind begins a new file that names the rows of the old one which come first; older versions told of it in the file.
 
+use super::inline_files;
 use super::parsed::{
     Answered, ConversationFile, ImportFacts, ImportedLine, RecordForm, answered_text, call, compacted, made, text_of,
     time, typed, unified, word,
@@ -405,12 +406,9 @@ fn message(at: At, item: &Value, number: u64) -> Vec<ImportedLine> {
         "user" if begun.starts_with("<turn_aborted>") => vec![ImportedLine::Interrupted(at)],
         "user" if begun.starts_with("<user_shell_command>") => shell_command(at, begun, number),
         "user" if OWN_WORDS.iter().any(|own| begun.starts_with(own)) => vec![ImportedLine::Nothing],
-        "user" if begun.is_empty() => vec![ImportedLine::Left("attached files")],
         "user" => {
-            let pictures = content.as_array().map(Vec::as_slice).unwrap_or_default();
-            let pictures = pictures.iter().filter(|block| word(block, "type") == "input_image");
-            let left = pictures.map(|_| ImportedLine::Left("attached files"));
-            left.chain([ImportedLine::Rows(vec![made(at, Body::User(UserText::from(text)))])]).collect()
+            let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+            inline_files::asked(at, inline_files::files(blocks), UserText::from(text))
         }
         "assistant" => {
             let said = AssistantText { text, ..AssistantText::default() };

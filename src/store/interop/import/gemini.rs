@@ -3,13 +3,14 @@
 //! A message is written again under its id when it grows; `$set` with `messages` replaces the list, `$rewindTo` cuts it.
 //! A turn that was stopped goes from the list with the next `$set`, and stays here: it was said.
 
+use super::inline_files;
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, LogPosition, add_usage, call, compacted, list, made, number, said, text_of,
     thought, time, unified, word,
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
-use crate::domain::message::{Body, Carried, Message, UserText};
+use crate::domain::message::{Carried, Message, UserText};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
@@ -274,13 +275,7 @@ fn project_root(path: &Path) -> Option<String> {
 
 fn asked(at: At, content: &Value) -> Vec<ImportedLine> {
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    let files = parts.iter().filter(|part| part.get("inlineData").is_some() || part.get("fileData").is_some());
-    let mut out: Vec<ImportedLine> = files.map(|_| ImportedLine::Left("attached files")).collect();
-    let text = text_of(content);
-    if !text.trim().is_empty() {
-        out.push(ImportedLine::Rows(vec![made(at, Body::User(UserText::from(text)))]));
-    }
-    out
+    inline_files::asked(at, inline_files::files(parts), UserText::from(text_of(content)))
 }
 
 fn answer(at: At, value: &Value, content: &Value) -> Vec<ImportedLine> {

@@ -10,6 +10,7 @@ mod database;
 mod folder;
 mod gemini;
 mod histories;
+mod inline_files;
 mod opencode;
 mod parsed;
 mod pi;
@@ -401,7 +402,13 @@ impl Store {
             let (read, row) = (reading.read(&value, line), reading.row(&value, line));
             for read in sieve.record(read, |index| source.row(&row, index)) {
                 match read {
-                    ImportedLine::Rows(rows) => rows.into_iter().for_each(|row| writer.push(row)),
+                    ImportedLine::Rows(rows) => {
+                        for row in rows {
+                            let lost = writer.push_with_files(row, self.io())?;
+                            *left.entry("attached files").or_default() += lost;
+                        }
+                    }
+                    ImportedLine::File(file) => writer.files.push(file),
                     ImportedLine::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
                     ImportedLine::Known(about) => writer.know(about),
                     ImportedLine::Interrupted(_) | ImportedLine::Nothing => {}

@@ -1,5 +1,6 @@
 //! Sessions of opencode: what `opencode export` prints, and the rows of its database, which hold the same objects.
 
+use super::inline_files;
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, call, compacted, list, made, millis, number, said, thought, title,
     unified, word,
@@ -7,7 +8,7 @@ use super::parsed::{
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
-use crate::domain::message::{Body, Carried, Message, UserText};
+use crate::domain::message::{Carried, Message, UserText};
 use crate::domain::session::TitleFrom;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -137,13 +138,7 @@ fn words(value: &Value) -> String {
 }
 
 fn asked(at: At, value: &Value) -> Vec<ImportedLine> {
-    let files = list(value, "parts").iter().filter(|part| word(part, "type") == "file");
-    let mut out: Vec<ImportedLine> = files.map(|_| ImportedLine::Left("attached files")).collect();
-    let text = words(value);
-    if !text.trim().is_empty() {
-        out.push(ImportedLine::Rows(vec![made(at, Body::User(UserText::from(text)))]));
-    }
-    out
+    inline_files::asked(at, inline_files::files(list(value, "parts")), UserText::from(words(value)))
 }
 
 fn answer(at: At, info: &Value, value: &Value) -> Vec<ImportedLine> {

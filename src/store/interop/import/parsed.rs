@@ -1,5 +1,6 @@
 //! Rows, results and facts as the readers of all programs give them, and what several read alike.
 
+use super::inline_files::InlineFile;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Message, Thinking};
 use crate::domain::notice::Level;
@@ -90,6 +91,8 @@ pub(super) enum ImportedLine {
     Interrupted(At),
     /// Nothing that belongs into a conversation.
     Nothing,
+    /// A file of the message that follows.
+    File(InlineFile),
     /// Omitted item: its name, in the plural.
     Left(&'static str),
 }

@@ -3,6 +3,7 @@
 //! The entries are a tree. The conversation is the way from the last entry up to the root; what is not on it was rewound.
 //! In the first version they are a list without ids.
 
+use super::inline_files;
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, answered_text, call, compacted, counts, is_true, made, number,
     row_id, said, text_of, thought, time, title, typed, typed_id, word,
@@ -10,7 +11,7 @@ use super::parsed::{
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
-use crate::domain::message::{Body, Carried, Message, UserText};
+use crate::domain::message::{Carried, Message, UserText};
 use crate::domain::session::TitleFrom;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -149,15 +150,10 @@ impl PiSession {
         let calling = std::mem::replace(&mut self.calling, word(message, "role") == "toolResult");
         match word(message, "role") {
             "user" => {
-                let mut out: Vec<ImportedLine> =
-                    pictures(content).map(|_| ImportedLine::Left("attached files")).collect();
-                let text = text_of(content);
-                if !text.trim().is_empty() {
-                    // Typed while the calls before ran: the model was not asked yet about their results.
-                    let said = UserText { text, steer: calling, ..UserText::default() };
-                    out.push(ImportedLine::Rows(vec![made(at, Body::User(said))]));
-                }
-                out
+                let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+                // Typed while the calls before ran: the model was not asked yet about their results.
+                let said = UserText { text: text_of(content), steer: calling, ..UserText::default() };
+                inline_files::asked(at, inline_files::files(blocks), said)
             }
             "assistant" => answer(at, &self.row(value, line), message, content),
             "toolResult" => {

@@ -1,5 +1,6 @@
 //! Rows of an import on their way into the session.
 
+use super::inline_files::InlineFile;
 use super::parsed::{Answered, ImportedLine, made};
 use crate::domain::diff::FileDiff;
 use crate::domain::message::{Body, Info, InfoKind, Message};
@@ -8,6 +9,7 @@ use crate::domain::session::SessionMeta;
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::{At, MessageId};
 use crate::store::format::row;
+use crate::store::io::Io;
 use crate::store::{Durability, Journal, StoreError};
 use std::collections::VecDeque;
 
@@ -52,11 +54,34 @@ pub(super) struct Rows {
     /// Rows that the session has already: they come first, and are passed over.
     pub(super) known: VecDeque<MessageId>,
     pub(super) last: At,
+    /// Files of the message that comes next.
+    pub(super) files: Vec<InlineFile>,
 }
 
 impl Rows {
     pub(super) fn new(journal: Journal, last: At, known: VecDeque<MessageId>) -> Self {
-        Self { journal, waiting: VecDeque::new(), known, last }
+        Self { journal, waiting: VecDeque::new(), known, last, files: Vec::new() }
+    }
+
+    /// Takes a row, with the files that stood before it. Files of a row that is there already are there too. The number of
+    /// files that could not be kept.
+    pub(super) fn push_with_files(&mut self, row: Message, io: &dyn Io) -> Result<usize, StoreError> {
+        let files = std::mem::take(&mut self.files);
+        let mut row = row;
+        let mut lost = 0;
+        if let (Body::User(said), true) = (&mut row.body, self.known.is_empty()) {
+            for file in files {
+                match file.keep(io, self.journal.dir())? {
+                    Some(kept) => said.attachments.push(kept),
+                    None => lost += 1,
+                }
+            }
+            if said.is_empty() {
+                "(attached file not included)".clone_into(&mut said.text);
+            }
+        }
+        self.push(row);
+        Ok(lost)
     }
 
     pub(super) fn push(&mut self, mut row: Message) {
