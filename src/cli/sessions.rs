@@ -167,7 +167,7 @@ fn list(bootstrap: &Bootstrap, args: &ListArgs) -> Exit {
     Exit::Done
 }
 
-/// Summary of a session in brackets: its status if it is not the usual one, its marks and its labels.
+/// Summary of a session in brackets: its status if it is not the usual one, its marks, the program that it came from and its labels.
 fn marks(meta: &SessionMeta, properties: &Properties) -> String {
     let mut marks: Vec<String> = Vec::new();
     let status = properties.status(&meta.status);
@@ -184,6 +184,7 @@ fn marks(meta: &SessionMeta, properties: &Properties) -> String {
         Attention::Unread | Attention::Idle => {}
     }
     marks.extend(words.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
+    marks.extend(meta.names.program.iter().map(|program| format!("from {program}")));
     marks.extend(meta.labels.iter().map(|entry| format!("#{}", properties.shown_label(entry))));
     if marks.is_empty() { String::new() } else { format!("  [{}]", sanitise::clean_line(&marks.join(", "))) }
 }

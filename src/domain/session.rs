@@ -93,6 +93,9 @@ pub struct SessionNames {
     /// Its own on the command line, unique in its workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
+    /// The program that it was imported from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The context in its system prompt. Known only while its engine lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,

@@ -95,6 +95,7 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
         if meta.messages > 0 {
             facts.push(count(usize::try_from(meta.messages).unwrap_or(usize::MAX), "message", "messages"));
         }
+        facts.extend(meta.names.program.iter().map(|program| format!("from {}", clean_line(program))));
         facts.push(match age(meta.created, state.clock.now).as_str() {
             "now" => "started just now".to_owned(),
             age => format!("started {age} ago"),

@@ -299,6 +299,22 @@ fn no_file_gets_the_rights_of_its_owner() {
 }
 
 #[test]
+fn devices_of_the_host_open_and_keep_their_modes() {
+    let yard = Yard::new();
+    for way in ways().into_iter().filter(|way| way.namespaces) {
+        let (said, code) =
+            yard.sh(way, &[], "echo x > /dev/null && head -c 3 /dev/zero | wc -c && ! echo x > /dev/full");
+        assert!(code == Some(0) && said.starts_with('3'), "{way:?} {said}");
+        for name in ["null", "zero", "full", "random", "urandom"] {
+            // To the modes and times that they have: the host loses nothing where it works.
+            for line in [format!("chmod 666 /dev/{name}"), format!("touch -c -r /dev/{name} /dev/{name}")] {
+                assert_ne!(yard.sh(way, &[], &line).1, Some(0), "{way:?} {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn settings_of_the_kernel_stay_as_they_are() {
     nothing_works_and_is_tried("settings", &[], &Yard::new());
 }

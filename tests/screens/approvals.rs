@@ -82,7 +82,7 @@ fn a_panel_without_the_focus_has_the_rows_that_are_blank() {
             assert!(text.contains(part), "{part}\n{text}");
         }
         // The conversation stays, and the composer.
-        assert!(text.contains("Fix it.") && text.contains("Reply, or"), "{text}");
+        assert!(text.contains("Fix it.") && text.contains(", or enter to answer"), "{text}");
     }
     // Where the conversation fills its rows it keeps them.
     let mut state = used();

@@ -56,8 +56,9 @@ impl Machine {
 
     /// A turn begins. What the user set belongs to the turn before; what was to be reviewed is answered.
     pub(super) fn status_at_begin(&mut self) {
+        let by_user = self.automation.status_by_user();
         self.automation.set_status_by_user(false);
-        if self.meta.status == REVIEW || (self.meta.messages == 0 && self.meta.status == WAITING) {
+        if (self.meta.status == REVIEW && !by_user) || (self.meta.messages == 0 && self.meta.status == WAITING) {
             self.set_status(WORKING);
         }
     }

@@ -147,7 +147,11 @@ fn known_here(old: &SessionMeta, read: SessionMeta) -> SessionMeta {
         stand_in: old.stand_in.clone(),
         unmapped: old.unmapped,
         switches: old.switches,
-        names: SessionNames { alias: read.names.alias.clone(), ..old.names.clone() },
+        names: SessionNames {
+            alias: read.names.alias.clone(),
+            program: read.names.program.clone(),
+            ..old.names.clone()
+        },
         ..read
     }
 }

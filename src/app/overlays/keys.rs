@@ -193,8 +193,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Prompt(_)) => prompt::answer_prompt(state, fx),
         Some(Overlay::Rename(rename)) => {
             let (session, title) = (rename.session.clone(), rename.title.text().trim().to_owned());
-            state.overlays.pop();
-            overlay::closed(state);
+            overlay::close(state);
             // Nothing written: the model is to make one.
             fx.push(session::to(
                 &session,

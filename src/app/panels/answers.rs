@@ -2,8 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
-use crate::app::shell::focus::{self, SEEN};
-use crate::app::shell::session;
+use crate::app::shell::{focus, session};
 use crate::app::state::open::Given;
 use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Panel};
@@ -129,5 +128,4 @@ pub(crate) fn focus(state: &mut State) {
     state.focus = Focus::Panel;
     state.screen.shown = Default::default();
     focus::hush(state);
-    state.input.quiet_marks = state.clock.now.since(state.input.moments.panel_seen) >= SEEN;
 }

@@ -13,7 +13,7 @@ pub(crate) const QUIET: u64 = 300;
 /// Drops keys for a moment after the focus has changed: they were meant for something else.
 pub(crate) fn hush(state: &mut State) {
     state.input.quiet_until = state.clock.now.plus(QUIET);
-    (state.input.quiet_types, state.input.quiet_marks) = (false, false);
+    state.input.quiet_types = false;
 }
 
 /// Gives the focus back to the composer; the request waits on.

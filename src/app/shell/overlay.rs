@@ -26,10 +26,10 @@ pub(crate) fn closed(state: &mut State) {
     }
 }
 
-/// Closes what was asked of sessions from the list: the list keeps the keys, for the next ones. Whether that was it.
+/// Closes what was asked of sessions, or for help, from the list: the list keeps the keys, for the next ones. Whether that was it.
 pub(crate) fn close_over_list(state: &mut State) -> bool {
     let of_list = match state.overlays.last() {
-        Some(Overlay::Confirm(_)) => true,
+        Some(Overlay::Confirm(_) | Overlay::Rename(_) | Overlay::Help(_)) => true,
         Some(Overlay::Prompt(prompt)) => matches!(prompt.wanted, Wanted::LabelValue { .. }),
         Some(Overlay::Picker(picker)) => matches!(picker.kind, Kind::Filter | Kind::Status | Kind::Labels),
         _ => false,

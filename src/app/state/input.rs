@@ -61,8 +61,6 @@ pub struct KeyInput {
     pub quiet_until: At,
     /// Text typed in the composer is taken all the same: the user went there by an answer.
     pub(crate) quiet_types: bool,
-    /// Letters mark answers all the same: the request was seen before.
-    pub(crate) quiet_marks: bool,
     /// Key that may still be held down from before its meaning changed.
     pub(crate) held: Option<Held>,
     /// The last key.
@@ -91,7 +89,6 @@ impl KeyInput {
             idle_before: 0,
             quiet_until: At(i64::MIN),
             quiet_types: false,
-            quiet_marks: false,
             held: None,
             last: None,
             moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },

@@ -37,7 +37,7 @@ fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
         fx.push(Effect::Disarm(Timer::Quit));
     }
     let repeats = repeats(state, key);
-    let drop = (repeats || state.clock.now < state.input.quiet_until) && !is_harmless(state, key);
+    let drop = (repeats || state.clock.now < state.input.quiet_until) && !is_text(state, key);
     if drop {
         state.input.held = Some(Held { key, until: state.clock.now.plus(REPEAT) });
         swallowed(state, key);
@@ -52,12 +52,8 @@ fn repeats(state: &mut State, key: Key) -> bool {
     key.code == Code::Enter && held.is_some_and(|held| held.key == key && state.clock.now < held.until)
 }
 
-/// True if the key answers nothing: it writes a character into the draft after an answer, or marks an answer of a request that the
-/// user went to after it had been seen.
-fn is_harmless(state: &State, key: Key) -> bool {
-    if state.input.quiet_marks && letters::chooses(state) && key.printable().is_some() {
-        return true;
-    }
+/// True if the key writes a character into the draft after an answer: it is seen, and it answers nothing.
+fn is_text(state: &State, key: Key) -> bool {
     let composer = [Context::Composer, Context::Slash, Context::Insert];
     let here = state.contexts().first().is_some_and(|context| composer.contains(context));
     here && state.input.quiet_types && key.printable().is_some()

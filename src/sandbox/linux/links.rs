@@ -4,7 +4,7 @@
 use super::mounts::{place, straight};
 use crate::sandbox::profile::{Bounds, Replaced};
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
@@ -123,8 +123,19 @@ pub(in crate::sandbox) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
     path.canonicalize()
 }
 
+/// Places that are kept from being written: what each protected path leads to, and a link itself. Of what is not there
+/// nothing, and nothing outside the places that are written: a command cannot write there, and a link in a project must not
+/// show it what no list names. A link to all of a written place protects nothing in it.
+pub(in crate::sandbox) fn protected_places(bounds: &Bounds) -> Vec<PathBuf> {
+    let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| resolved(path).ok());
+    let written: HashSet<PathBuf> = written.collect();
+    let mut all = with_links(&bounds.protected);
+    all.retain(|path| path.ancestors().skip(1).any(|above| written.contains(above)));
+    all
+}
+
 /// Places that these paths stand for: what each leads to, and a link itself. Of what is not there nothing.
-pub(in crate::sandbox) fn with_links(paths: &[PathBuf]) -> Vec<PathBuf> {
+fn with_links(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut out = Vec::with_capacity(paths.len());
     for path in paths {
         out.extend(resolved(path));

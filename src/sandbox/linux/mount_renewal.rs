@@ -3,7 +3,7 @@
 //! file, so its parent, who sees the same places from outside, enters its namespaces and mounts them again.
 
 use super::covers;
-use super::links::{resolved, with_links};
+use super::links::{protected_places, resolved};
 use super::mounts::{self, SpaceFiles};
 use super::root_fs;
 use crate::sandbox::profile::Bounds;
@@ -52,7 +52,7 @@ type Stamp = (u64, u64, i64, u64);
 impl Renewal {
     /// Looks at the places before they are mounted.
     pub(in crate::sandbox) fn of(bounds: &Bounds) -> Self {
-        let protected: HashSet<PathBuf> = with_links(&bounds.protected).into_iter().collect();
+        let protected: HashSet<PathBuf> = protected_places(bounds).into_iter().collect();
         // What is held counts where it is by now.
         let now = |(number, path): (usize, &PathBuf)| match bounds.held.get(number) {
             Some((place, _)) => std::fs::read_link(format!("/proc/self/fd/{}", place.as_raw_fd())).ok(),

@@ -16,6 +16,9 @@ const NOTHING: mount_attr = mount_attr { attr_set: 0, attr_clr: 0, propagation: 
 /// Attributes of read-only mounts: no writes, no devices, no rights by a file's mode.
 pub(in crate::sandbox) const READ_ONLY: mount_attr =
     mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID, ..NOTHING };
+/// Attributes of device files: they open as they are, and their modes, owners and times are the host's alone to change.
+pub(in crate::sandbox) const DEVICE: mount_attr =
+    mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID, ..NOTHING };
 /// Attributes of writable mounts: a device file there opens nothing.
 pub(in crate::sandbox) const WRITABLE: mount_attr =
     mount_attr { attr_set: libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID, ..NOTHING };

@@ -8,7 +8,7 @@
 //! not followed, and mount points are made there one folder at a time.
 
 use super::covers::{Covers, ShownPlace};
-use super::links::{Paths, RealPlace, resolved, with_links};
+use super::links::{Paths, RealPlace, protected_places, resolved};
 use super::mounts::{self, attach, clone_of, place, place_in, set};
 use super::pid_namespace::Inside;
 use crate::sandbox::profile::{Bounds, Replaced};
@@ -85,7 +85,7 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
     let mask = rustix::process::umask(Mode::empty());
 
     // Cloned while everything is as it was.
-    let plan = plan(bounds, role)?;
+    let plan = plan(bounds)?;
     let mut shown = cloned(plan.shown, &plan.held)?;
     drop(plan.held);
     let devices = devices(bounds);
@@ -393,12 +393,14 @@ fn furnish(stage: &OwnedFd, top: &OwnedFd, role: RootRole, devices: &[(PathBuf, 
     set(&all, &mounts::READ_ONLY)?;
     attach(&all, point)?;
     for (name, _, device) in devices {
+        set(device, &mounts::DEVICE)?;
         place_in(&all, name).and_then(|point| attach(device, point))?;
     }
     if let Some(terminals) = terminals {
         place_in(&all, Path::new("pts")).and_then(|point| attach(&terminals, point))?;
         // The terminal of whoever opens it, which can be one of its own alone.
         if let Ok(tty) = place(Path::new("/dev/tty")).and_then(clone_of) {
+            set(&tty, &mounts::DEVICE)?;
             place_in(&all, Path::new("tty")).and_then(|point| attach(&tty, point))?;
         }
     }
@@ -465,7 +467,7 @@ fn listed(
 ///
 /// # Errors
 /// A sentence when the working directory is another folder, or a link stands in the place of a folder of lisle's own.
-fn plan(bounds: &Bounds, role: RootRole) -> Result<RootPlan, String> {
+fn plan(bounds: &Bounds) -> Result<RootPlan, String> {
     let mut paths = Paths::new(bounds);
     let mut held = HashMap::new();
     let mut all = listed(bounds, &mut paths, |place| {
@@ -473,7 +475,7 @@ fn plan(bounds: &Bounds, role: RootRole) -> Result<RootPlan, String> {
         place.path
     })?;
     // A link that leads there is as good as the place, for what only takes away, and is not to be replaced either.
-    all.extend(with_links(&bounds.protected).into_iter().map(|path| RootPlace {
+    all.extend(protected_places(bounds).into_iter().map(|path| RootPlace {
         at: path.clone(),
         from: path,
         kind: PlaceKind::Protected,
@@ -499,8 +501,9 @@ fn plan(bounds: &Bounds, role: RootRole) -> Result<RootPlan, String> {
             PlaceKind::Writable => writes,
             PlaceKind::Pinned => false,
             PlaceKind::Replaced => false,
-            // Where nothing above is writable all is read-only anyway, or is not there.
-            PlaceKind::Protected => !(writes || above == Some(PlaceKind::Replaced) && role == RootRole::Writes),
+            // Where nothing above is writable all is read-only anyway, or is not there; in a folder that stands in the place of
+            // another one there is nothing of what is protected. It takes away, and never shows what nothing else does.
+            PlaceKind::Protected => !writes,
         };
         if !as_above {
             kinds.insert(one.at.clone(), one.kind);
@@ -558,7 +561,7 @@ mod tests {
             (at("w/keep"), PlaceKind::Protected),
             (at("w/keep/data"), PlaceKind::Writable),
         ];
-        assert_eq!(kinds(&plan(&bounds, RootRole::Writes).unwrap()), expected);
+        assert_eq!(kinds(&plan(&bounds).unwrap()), expected);
         // The same place by both words is protected.
         let both = Bounds {
             readable: vec![at("read")],
@@ -568,7 +571,7 @@ mod tests {
         };
         let expected =
             [(at("read"), PlaceKind::Readable), (at("w"), PlaceKind::Writable), (at("w/sub"), PlaceKind::Protected)];
-        assert_eq!(kinds(&plan(&both, RootRole::Writes).unwrap()), expected);
+        assert_eq!(kinds(&plan(&both).unwrap()), expected);
     }
 
     #[test]
@@ -582,10 +585,45 @@ mod tests {
             ..Bounds::default()
         };
         std::os::unix::fs::symlink("private", root.join("link")).unwrap();
-        assert!(plan(&bounds("work", "session"), RootRole::Writes).is_ok());
+        assert!(plan(&bounds("work", "session")).is_ok());
         for (name, with) in [("private", "session"), ("work", "link")] {
-            assert!(plan(&bounds(name, with), RootRole::Writes).is_err(), "{name} {with}");
+            assert!(plan(&bounds(name, with)).is_err(), "{name} {with}");
         }
+    }
+
+    #[test]
+    fn a_protected_link_shows_nothing_of_where_it_leads_outside() {
+        let (_dir, root) = tree(&["home/work/sub", "home/work/.git", "home/other", "tmp/socket", "session"]);
+        let at = |name: &str| root.join(name);
+        let link = |name: &str, to: &str| {
+            std::os::unix::fs::symlink(to, at(name)).unwrap();
+            at(name)
+        };
+        let protected = vec![
+            link("home/work/.vscode", ".."),
+            link("home/work/.idea", "../other"),
+            link("home/work/.github", at("tmp").to_str().unwrap()),
+            link("home/work/.cargo", at("tmp/socket").to_str().unwrap()),
+            link("home/work/.husky", "/"),
+            link("home/work/.claude", "."),
+            link("home/work/.devcontainer", "sub"),
+            at("tmp/socket"),
+        ];
+        let bounds = Bounds {
+            writable: vec![at("home/work")],
+            replaced: vec![Replaced { at: at("tmp"), with: at("session") }],
+            protected,
+            ..Bounds::default()
+        };
+        let plan = plan(&bounds).unwrap();
+        let links = [".cargo", ".claude", ".devcontainer", ".github", ".husky", ".idea", ".vscode", "sub"];
+        let links = links.map(|name| (at("home/work").join(name), PlaceKind::Protected));
+        let expected: Vec<_> = [(at("home/work"), PlaceKind::Writable)]
+            .into_iter()
+            .chain(links)
+            .chain([(at("tmp"), PlaceKind::Replaced)])
+            .collect();
+        assert_eq!(kinds(&plan), expected);
     }
 
     #[test]
@@ -601,7 +639,7 @@ mod tests {
             pinned: vec![at("work/lure")],
             ..Bounds::default()
         };
-        let plan = plan(&bounds, RootRole::Writes).unwrap();
+        let plan = plan(&bounds).unwrap();
         assert_eq!(kinds(&plan), [(at("real/inner"), PlaceKind::Readable), (at("work"), PlaceKind::Writable)]);
         let links: Vec<_> = plan.links.iter().filter(|(link, _)| link.starts_with(&root)).cloned().collect();
         assert_eq!(links, [(at("link"), "real".into()), (at("second"), at("link/inner"))]);

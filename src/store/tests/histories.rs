@@ -195,8 +195,10 @@ fn a_whole_history_of_pi() {
 
 #[test]
 fn a_transcript_of_openclaw() {
-    let (_root, imported, rows) = rows_of(OPENCLAW);
+    let (root, imported, rows) = rows_of(OPENCLAW);
     assert_eq!((asked(&rows), imported.program), (vec!["Remind me of the train", "Thanks"], "OpenClaw"));
+    let listed = quick(root.path()).list().sessions;
+    assert_eq!(listed[0].names.program.as_deref(), Some("OpenClaw"), "the list tells where it came from");
     assert_eq!((imported.meta.title.as_str(), imported.meta.usage.cost_usd), ("Trains", 0.02));
     assert_eq!((imported.meta.model.as_deref(), infos(&rows, InfoKind::Compacted)), (Some("claude-opus-4-8"), 1));
     assert_eq!(call_of(&rows, "date").name, "bash");

@@ -49,7 +49,12 @@ impl Printer {
         out.push(format!("model: {}", self.rows.facts.model));
         out.push(format!("directory: {}", self.rows.facts.cwd));
         if let Some(names) = state.current_meta().map(|meta| &meta.names) {
-            let all = [("name", &names.alias), ("strategy", &names.strategy), ("context", &names.context)];
+            let all = [
+                ("name", &names.alias),
+                ("from", &names.program),
+                ("strategy", &names.strategy),
+                ("context", &names.context),
+            ];
             let named =
                 |(label, name): (&str, &Option<String>)| Some(format!("{label}: {}", clean_line(name.as_ref()?)));
             out.extend(all.into_iter().filter_map(named));

@@ -106,13 +106,15 @@ fn closing_stops_and_opening_again_shows_the_last() {
         ("needle", 2)
     );
     assert_eq!(searches(&mut screen), []);
-    screen.type_text("s").msg(Msg::Timer(Timer::Search));
+    screen.keys("right").type_text("s").msg(Msg::Timer(Timer::Search));
     screen.fx.clear();
     screen.keys("esc");
     assert_eq!(searches(&mut screen), [(3, String::new())]);
     assert_eq!(screen.state.searches.sessions.phase, Phase::Stopped);
     screen.keys("ctrl+f");
     assert_eq!(searches(&mut screen), [(4, "needles".to_owned())], "it goes on where it was stopped");
+    screen.type_text("new");
+    assert_eq!(screen.state.searches.sessions.query.text(), "new", "what is typed begins another one");
 }
 
 #[test]

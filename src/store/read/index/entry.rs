@@ -104,7 +104,7 @@ const TITLES: [TitleFrom; 3] = [TitleFrom::Provisional, TitleFrom::Generated, Ti
 fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
     let SessionMeta {
         id: _,
-        names: SessionNames { alias, context: _, strategy: _ },
+        names: SessionNames { alias, program, context: _, strategy: _ },
         title,
         title_from,
         preview,
@@ -156,6 +156,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         context_window,
     } = usage;
     put_some(out, alias.as_deref(), put_text);
+    put_some(out, program.as_deref(), put_text);
     put_text(out, title);
     put_place(out, &TITLES, title_from);
     put_text(out, preview);
@@ -285,7 +286,11 @@ impl<'a> In<'a> {
     fn meta(&mut self, id: SessionId) -> Option<SessionMeta> {
         Some(SessionMeta {
             id,
-            names: SessionNames { alias: self.some(Self::text)?, ..SessionNames::default() },
+            names: SessionNames {
+                alias: self.some(Self::text)?,
+                program: self.some(Self::text)?,
+                ..SessionNames::default()
+            },
             title: self.text()?,
             title_from: self.place(&TITLES)?,
             preview: self.text()?,
