@@ -123,17 +123,28 @@ pub(in crate::sandbox) fn only_harmless(before: &[Setting], after: &[Setting]) -
         all.iter().filter(|one| !runs_nothing(&one.0, &one.1) && !gone(one)).cloned().collect()
     };
     let names: BTreeSet<&str> = after.iter().filter_map(remote_of_address).collect();
+    let remotes = after.iter().filter(|one| remote_of_address(one).is_some() && is_plain_address(&one.1));
+    let hosts: BTreeSet<&str> = remotes.map(|(_, address)| host_of(address)).collect();
     let addresses = |all: &[Setting], name: &str| -> Vec<Setting> {
         all.iter().filter(|setting| remote_of_address(setting) == Some(name)).cloned().collect()
     };
     let mut old = before.iter().filter_map(remote_of_address);
     let follows = |(key, value): &Setting| {
         let is_branch = key.starts_with("branch.") && (key.ends_with(".remote") || key.ends_with(".pushremote"));
-        !is_branch || value == "." || names.contains(value.as_str()) || is_plain_address(value)
+        // Where the branch of somebody else comes from, which is where the project lies: any other host would get the next push.
+        let is_beside = || is_plain_address(value) && hosts.contains(&host_of(value));
+        !is_branch || value == "." || names.contains(value.as_str()) || is_beside()
     };
     weighty(before) == weighty(after)
         && old.all(|name| addresses(before, name) == addresses(after, name))
         && after.iter().filter(|setting| !before.contains(setting)).all(follows)
+}
+
+/// The host of a plain address, without user and port.
+fn host_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let host = rest.split(['/', ':']).next().unwrap_or_default();
+    host.rsplit('@').next().unwrap_or(host)
 }
 
 /// The remote whose address this is.
@@ -321,7 +332,7 @@ pub(in crate::sandbox) fn named(files: &[PathBuf], ground: Ground<'_>) -> Vec<Pa
                     }
                 }
             } else if !key.starts_with("alias.") && !is_harmless(setting) {
-                out.extend(words(value).filter_map(|(first, word)| program(first, word, ground)));
+                out.extend(programs(value, ground));
             }
         }
     }
@@ -340,21 +351,71 @@ fn at(value: &str, base: &Path, home: Option<&Path>) -> Option<PathBuf> {
     Some(crate::domain::paths::lexical(base, &path))
 }
 
-/// The words of a value that a shell would run, and whether each is the first one.
-fn words(value: &str) -> impl Iterator<Item = (bool, &str)> {
-    let marks = |c: char| c.is_whitespace() || "'\"`;|&()<>=!$,".contains(c);
-    value.split(marks).filter(|word| !word.is_empty()).enumerate().map(|(at, word)| (at == 0, word))
+/// Files of the working tree that a value may run, which git hands to a shell: what an expansion leads to is known to the shell
+/// alone, so each word counts as if it began at the top, or in any folder that another word names.
+fn programs(value: &str, ground: Ground<'_>) -> BTreeSet<PathBuf> {
+    let words = words(value);
+    let endings: Vec<&str> = words.iter().flat_map(|word| endings(word)).collect();
+    let within = |path: &PathBuf| {
+        path.starts_with(ground.within) && path.components().all(|part| !matches!(part, Component::ParentDir))
+    };
+    let in_tree = |base: &Path, ending: &str| at(ending, base, ground.home).filter(within);
+    let folders = endings.iter().filter_map(|ending| in_tree(ground.top, ending)).filter(|path| path.is_dir());
+    let bases: BTreeSet<PathBuf> = folders.take(MOST_BASES).chain([ground.top.to_owned()]).collect();
+    let mut out = BTreeSet::new();
+    for (base, ending) in bases.iter().flat_map(|base| endings.iter().map(move |ending| (base, *ending))) {
+        let Some(path) = in_tree(base, ending) else { continue };
+        if ending.contains(PATTERN) {
+            let entries = path.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            // What stands before and behind the pattern in the name.
+            let (begin, end) = (name.split(PATTERN).next(), name.rsplit([PATTERN, &[']']].concat().as_slice()).next());
+            let fits = |file: &PathBuf| {
+                let file = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                file.starts_with(begin.unwrap_or_default()) && file.ends_with(end.unwrap_or_default())
+            };
+            let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+            out.extend(entries.filter(fits).take(MOST_MATCHES));
+        } else {
+            out.insert(path);
+        }
+    }
+    out.retain(|path| path.symlink_metadata().is_ok_and(|meta| !meta.is_dir()));
+    out
 }
 
-/// The file that a word of a command names in the working tree. A first word without a slash is looked for elsewhere.
-fn program(is_first: bool, word: &str, ground: Ground<'_>) -> Option<PathBuf> {
-    if word.starts_with('-') || word.contains('%') || is_first && !word.contains('/') {
-        return None;
-    }
-    let path = at(word, ground.top, ground.home)?;
-    let plain = path.components().all(|part| !matches!(part, Component::ParentDir));
-    (plain && path.starts_with(ground.within) && path.symlink_metadata().is_ok_and(|meta| !meta.is_dir()))
-        .then_some(path)
+/// Characters of patterns for names.
+const PATTERN: &[char] = &['*', '?', '['];
+/// Folders that words of a value are looked for in.
+const MOST_BASES: usize = 20;
+/// Files of a folder that a pattern may stand for.
+const MOST_MATCHES: usize = 200;
+
+/// The words of a value. A first one without a slash is a program of the system, and a function is none.
+fn words(value: &str) -> Vec<&str> {
+    let marks = |c: char| c.is_whitespace() || "'\"`;|&()<>=!$,{}:".contains(c);
+    let functions: Vec<&str> = value
+        .match_indices("()")
+        .filter_map(|(at, _)| value.get(..at)?.rsplit(marks).next())
+        .filter(|name| !name.is_empty())
+        .collect();
+    let all = value.split(marks).filter(|word| !word.is_empty()).enumerate();
+    let named = all.filter(|(at, word)| !(*at == 0 && !word.contains('/') || functions.contains(word)));
+    named.map(|(_, word)| word).filter(|word| !word.starts_with('-') && !word.contains('%')).collect()
+}
+
+/// A word, and what of it may stand behind an expansion: `/x` behind `$(pwd)`, `D/x` behind a dollar, `/../x`.
+fn endings(word: &str) -> impl Iterator<Item = &str> {
+    let bare = |mut word: &'_ str| -> usize {
+        let whole = word.len();
+        while let Some(rest) = ["/", "./", "../"].iter().find_map(|up| word.strip_prefix(up)) {
+            word = rest;
+        }
+        whole - word.len()
+    };
+    let stripped = word.get(bare(word)..);
+    let behind = word.split_once('/').map(|(_, rest)| rest).and_then(|rest| rest.get(bare(rest)..));
+    [Some(word), stripped, behind].into_iter().flatten().filter(|ending| !ending.is_empty())
 }
 
 /// Names of hooks: <https://git-scm.com/docs/githooks>.
@@ -515,6 +576,32 @@ mod tests {
             "tools/ssh",
         ];
         assert_eq!(names, expected);
+        // What a shell makes of a value is not known: each file that it may run is found.
+        for (value, file) in [
+            ("$(git rev-parse --show-toplevel)/tools/ssh", Some("tools/ssh")),
+            ("`git rev-parse --show-toplevel`/tools/ssh", Some("tools/ssh")),
+            ("$(pwd)/tools/ssh -v", Some("tools/ssh")),
+            ("$PWD/tools/ssh", Some("tools/ssh")),
+            ("${PWD}/tools/ssh", Some("tools/ssh")),
+            ("\"$GIT_DIR\"/../diff.sh", Some("diff.sh")),
+            ("$(dirname \"$GIT_DIR\")/diff.sh", Some("diff.sh")),
+            ("${GIT_WORK_TREE:-.}/diff.sh", Some("diff.sh")),
+            ("cd tools && ./ssh", Some("tools/ssh")),
+            ("cat | ( cd tools ; sh more )", Some("tools/more")),
+            ("D=tools; $D/ssh", Some("tools/ssh")),
+            ("P=\"$(git rev-parse --show-toplevel)\"; \"$P/tools/ssh\"", Some("tools/ssh")),
+            ("tools/s[s]h", Some("tools/ssh")),
+            ("ext::tools/ssh", Some("tools/ssh")),
+            ("!make() { tools/ssh; }; make", Some("tools/ssh")),
+            ("make notes-of-the-day", None),
+        ] {
+            let text = format!("[diff]\nexternal = \"{}\"\n", value.replace('"', "\\\""));
+            std::fs::write(root.join("p/.git/config"), text).unwrap();
+            let found = named(&[root.join("p/.git/config")], ground);
+            let holds = file.map_or(found.is_empty(), |file| found.contains(&top.join(file)));
+            assert!(holds, "{value}: {found:?}");
+            assert!(!found.contains(&top.join("make")), "{value}: a function is no file");
+        }
         // Hooks beside everything else are protected one by one.
         std::fs::write(root.join("p/.git/config"), "[core]\nhooksPath = .\n").unwrap();
         let found = named(&[root.join("p/.git/config")], ground);
