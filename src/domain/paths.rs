@@ -200,6 +200,8 @@ const PROTECTED_FOLDERS: &[&str] = &[
     ".tabnine",
     ".warp",
     ".zencoder",
+    // Whatever stands there is what a program reads at its start.
+    ".config",
 ];
 
 /// Files that configure or run code wherever they lie.
@@ -323,6 +325,11 @@ const PROTECTED_FILES: &[&str] = &[
     ".solargraph.yml",
     ".standard.yml",
     ".rtx.toml",
+    "_vimrc",
+    "_gvimrc",
+    ".byebugrc",
+    ".rdebugrc",
+    ".rspec",
 ];
 
 /// Endings of files that an editor opens together with the programs they name.
@@ -415,27 +422,20 @@ const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".yarn", "sdks"),
     ("mise", "config"),
     ("tools", "bazel"),
-    (".config", "fish"),
-    (".config", "git"),
-    (".config", "nvim"),
-    (".config", "vim"),
-    (".config", "helix"),
-    (".config", "zed"),
-    (".config", "emacs"),
-    (".config", "doom"),
-    (".config", "code"),
-    (".config", "systemd"),
-    (".config", "autostart"),
-    (".config", "environment.d"),
-    (".config", "direnv"),
-    (".config", "mise"),
-    (".config", "pip"),
-    (".config", "npm"),
-    (".config", "nushell"),
-    (".config", "tmux"),
-    (".config", "starship.toml"),
-    (".config", "lisle"),
-    (".config", "husky"),
+    (".local/share", "applications"),
+    (".local/share", "dbus-1"),
+    (".local/share", "nautilus"),
+    (".local/share", "systemd"),
+    (".docker", "cli-plugins"),
+    (".ipython", "profile"),
+    (".pyenv", "shims"),
+    (".asdf", "shims"),
+    (".volta", "bin"),
+    (".deno", "bin"),
+    (".bun", "bin"),
+    (".npm-global", "bin"),
+    (".sdkman", "bin"),
+    (".nvm", "nvm.sh"),
 ];
 
 /// Folders that are protected from the file tools as a whole, while programs write them, or are run from them, all the

@@ -422,7 +422,7 @@ fn draft(paint: &mut FrameContext<'_>, area: Rect) {
     let focused = paint.state.focus == Focus::Composer && paint.state.overlays.is_empty();
     let role = if focused { mode_role(mode(paint.state)) } else { Role::Faint };
     let typed = composer.text().starts_with('!');
-    let (sign, role) = if typed { ("!", Role::Warning) } else { (paint.signs.prompt, role) };
+    let (sign, role) = (paint.signs.prompt, if typed { Role::Warning } else { role });
     paint.text(cells::after(area, 1), sign, role);
     let field = cells::after(area, 3);
     let field = Rect { width: field.width.saturating_sub(1).max(1).min(field.width), ..field };
@@ -474,7 +474,7 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
         (Some(EmptyEnter::Answer), Some(key)) if state.focus == Focus::Composer => {
             let typed = match state.panel().map(|(_, request)| &request.ask) {
                 Some(Ask::Question(_)) => "Type your answer",
-                Some(_) if state.running() => "Type ahead (sent when the turn ends)",
+                Some(_) if state.running() => "Type ahead",
                 _ => "Message",
             };
             return format!("{typed}, or {key} {}", EmptyEnter::Answer.words());

@@ -159,7 +159,7 @@ fn about(connection: &ConnectionInfo, model: &str, known: Option<&ModelFigures>)
     if known.window.is_none() && known.price.is_none() {
         let name = text::one_line(model);
         return format!(
-            "No model details from server for {name}. Set [connections.{}.figures] in config.toml.",
+            "Context size and price of {name} are unknown; [connections.{}.figures] in config.toml can set them.",
             connection.name
         );
     }

@@ -116,7 +116,7 @@ impl Kind {
     pub fn other(self) -> &'static str {
         match self {
             Kind::Model => "refresh",
-            Kind::Connection => "enter key",
+            Kind::Connection => "set key",
             Kind::Doctor => "check again",
             _ => "",
         }

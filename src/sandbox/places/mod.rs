@@ -444,7 +444,7 @@ fn in_folder(dir: &Path) -> Vec<PathBuf> {
     for name in names(dir) {
         if is_protected_for_commands(Path::new(&name)) {
             out.push(dir.join(&name));
-        } else if [".config", ".github"].iter().any(|parent| name == *parent) {
+        } else if name == ".github" {
             let below = names(&dir.join(&name)).map(|inner| Path::new(&name).join(inner));
             out.extend(below.filter(|path| is_protected_for_commands(path)).map(|path| dir.join(path)));
         }

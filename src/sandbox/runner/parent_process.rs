@@ -6,7 +6,7 @@
 
 use super::child::{Main, begin};
 use super::launch::Order;
-use super::temp::Temp;
+use super::temp::{self, Temp};
 use super::{environment, processes};
 use crate::sandbox::working_folder::FolderNumber;
 use crate::sandbox::{Ended, GRACE, Invocation, Profile, RunReport};
@@ -134,7 +134,12 @@ fn start(order: &Order) -> Result<CommandParent, String> {
         Profile::ReadOnly { .. } => environment::reading(variables.iter().cloned(), cwd),
         _ => variables.clone(),
     };
-    let own_temp = temp.iter().map(|temp| ("TMPDIR".into(), temp.at.clone().into()));
+    let own_temp = match (&temp, &call.profile) {
+        (Some(temp), _) => Some(temp.at.clone()),
+        (None, Profile::Workspace(bounds)) => temp::instead(bounds, variables),
+        (None, _) => None,
+    };
+    let own_temp = own_temp.map(|temp| ("TMPDIR".into(), temp.into()));
     let environment: Vec<(OsString, OsString)> = environment.into_iter().chain(own_temp).collect();
     let mut profile = call.profile.clone();
     if let Some(bounds) = profile.bounds_mut() {

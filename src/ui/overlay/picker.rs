@@ -29,7 +29,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
     let columns = picker.kind.columns();
     let title = title(paint, picker);
     let key = |verb| paint.key(Action::Picker(verb), Context::Picker);
-    let other = key(PickerAction::Other).filter(|_| !picker.kind.other().is_empty());
+    let takes_other = picker.chosen().is_none_or(|item| item.value != Value::OtherServer);
+    let other = key(PickerAction::Other).filter(|_| takes_other && !picker.kind.other().is_empty());
     let accept = key(PickerAction::Accept).filter(|_| !picker.kind.verb().is_empty());
     let hints = [(accept, picker.kind.verb()), (other, picker.kind.other())];
     let below = picker.kind.about_lines();

