@@ -25,6 +25,7 @@ pub mod engine_setup;
 mod event_outbox;
 mod file_gates;
 mod hub;
+mod import_many;
 mod list_watcher;
 pub mod machine;
 pub mod machine_io;

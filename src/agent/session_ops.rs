@@ -21,7 +21,7 @@ use crate::domain::spending::Spending;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
 use crate::protocol::EngineEvent;
-use crate::store::{Exported, Imported, IndexMark, Store, StoreError};
+use crate::store::{Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -437,6 +437,12 @@ impl SessionOps {
     pub(super) async fn import(self, path: PathBuf, from: Option<PathBuf>) {
         let at_most = self.shared.loosest().stricter(self.shared.setup.settings.mode);
         let (store, from) = (self.store(), from.unwrap_or_else(|| self.shared.setup.settings.cwd.clone()));
+        // A program by its name, where no file has it.
+        let program =
+            path.to_str().and_then(HistoryKind::parse).filter(|_| from.join(&path).symlink_metadata().is_err());
+        if let Some(kind) = program {
+            return self.import_all(kind).await;
+        }
         let import = || {
             let (store, path, from) = (store.clone(), path.clone(), from.clone());
             blocking(move || store.import(&path, &from, at_most, now()))

@@ -3,6 +3,7 @@
 use crate::app::line::Line;
 use crate::app::state::chat;
 use crate::app::state::engine_facts::EngineLine;
+use crate::app::state::lobby::FoundHistory;
 use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
 use crate::domain::Notice;
@@ -112,6 +113,8 @@ pub enum Msg {
     Settings(Vec<Setting>),
     /// Result of [`super::effect::Effect::Doctor`].
     Doctor(Vec<Finding>),
+    /// Sessions of other programs were found on this machine.
+    Histories(Vec<FoundHistory>),
     /// The user's own commands, as they are now.
     Commands(Vec<OwnCommand>),
     /// Result of [`super::effect::Effect::Workspaces`].

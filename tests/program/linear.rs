@@ -608,3 +608,23 @@ fn other_sessions_call() {
     assert_eq!(printer.news(&state).lines, ["needs you: Port it: approve: ls (/inbox)"]);
     assert!(printer.news(&state).lines.is_empty());
 }
+
+#[test]
+fn all_sessions_of_a_program_are_imported_by_its_name() {
+    let place = Place::new();
+    let mut command = place.command(&["--connection", "demo"]);
+    let claude = place.home.path().join("claude");
+    std::fs::create_dir_all(claude.join("projects/p")).unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/claude.jsonl");
+    std::fs::copy(&fixture, claude.join("projects/p/one.jsonl")).unwrap();
+    command.env("CLAUDE_CONFIG_DIR", &claude);
+    let mut child = Killed(command.spawn().unwrap());
+    let mut stdin = child.0.stdin.take().unwrap();
+    let mut told = BufReader::new(child.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    stdin.write_all(b"/import claude-code\n").unwrap();
+    assert!(told.any(|line| line.contains("Sessions of Claude Code: 1 imported or updated")));
+    stdin.write_all(b"/import claude-code\n").unwrap();
+    assert!(told.any(|line| line.contains("Sessions of Claude Code: 0 imported or updated, 1 unchanged")));
+    stdin.write_all(b"/quit\n").unwrap();
+    told.for_each(drop);
+}

@@ -5,6 +5,7 @@ use crate::screen;
 
 use lisle::app::state::State;
 use lisle::app::state::chat::Entry;
+use lisle::app::state::lobby::FoundHistory;
 use lisle::app::{Effect, Msg, update};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::finding::Finding;
@@ -343,6 +344,13 @@ fn who_comes_for_the_first_time_is_offered_what_was_found() {
     };
     engine(&mut state, EngineEvent::Configured(Box::new(configured)));
     shots("welcome-nothing", &state);
+    let found = |word, program, sessions| FoundHistory { word, program, sessions };
+    state.lobby.histories = vec![found("claude-code", "Claude Code", 120), found("codex", "Codex", 1)];
+    let offered = shot("welcome-histories", &state, 100, 30);
+    let told =
+        offered.contains("120 sessions of Claude Code, 1 session of Codex.") && offered.contains("/import claude-code");
+    assert!(told, "{offered}");
+    state.lobby.histories.clear();
     update(&mut state, NOW, Msg::Paste("h".to_owned()));
     assert!(!shot("welcome-typing", &state, 100, 30).contains("a home for agent"), "it makes room at the first letter");
 }

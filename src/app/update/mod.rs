@@ -70,6 +70,12 @@ pub fn start(state: &mut State, resume: Option<SessionId>) -> Vec<Effect> {
     fx
 }
 
+/// No desktop took an address: it goes to the clipboard.
+fn not_browsed(state: &mut State, url: String, why: String, fx: &mut Vec<Effect>) {
+    state.notify(Notice::new(Level::Info, why).hint("link copied instead"));
+    fx.push(Effect::Copy(url));
+}
+
 /// Changes the state by one message that came at `now`, and tells what is to be done outside.
 pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     state.clock.now = now;
@@ -116,14 +122,12 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Edited(result) => edited(state, result, &mut fx),
         Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
-        Msg::NotBrowsed { url, why } => {
-            state.notify(Notice::new(Level::Info, why).hint("link copied instead"));
-            fx.push(Effect::Copy(url));
-        }
+        Msg::NotBrowsed { url, why } => not_browsed(state, url, why, &mut fx),
         Msg::Settings(settings) => settings::came(state, settings),
         Msg::Doctor(findings) => doctor::came(state, &findings),
         Msg::Found(found) => completion::found(state, *found),
         Msg::Commands(commands) => state.drafts.commands = commands,
+        Msg::Histories(found) => state.lobby.histories = found,
         Msg::EngineLine(line) => state.engine.line = line,
         Msg::Zone { utc_offset } => {
             state.clock.utc_offset = utc_offset;

@@ -5,6 +5,7 @@ use super::options::Examine;
 use super::settings_file::SettingsFile;
 use super::ui_state_file::UiStateFile;
 use crate::app::Msg;
+use crate::app::state::lobby::FoundHistory;
 use crate::app::state::sessions::kept::Kept;
 use crate::config::log;
 use crate::config::settings::write;
@@ -15,6 +16,7 @@ use crate::runtime::commands::Folders;
 use crate::runtime::environment::env;
 use crate::runtime::workspaces::Workspaces;
 use crate::runtime::{clipboard, commands, editor, picture, viewer};
+use crate::store::{HistoryKind, histories};
 use std::path::PathBuf;
 use tokio::sync::mpsc::error::SendError;
 
@@ -122,6 +124,25 @@ pub(in crate::runtime) fn read_commands(events: &Events, folders: &Folders, cwd:
         for problem in problems {
             let _ = events.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));
         }
+    });
+}
+
+/// Looks once, at the first start, for sessions of other programs. They are counted, not read.
+pub(in crate::runtime) fn look_for_histories(events: &Events, state_dir: PathBuf) {
+    let events = events.clone();
+    tokio::task::spawn_blocking(move || {
+        let marker = state_dir.join("histories-offered");
+        // Where that cannot be kept the offer would come at every start.
+        let is_first = std::fs::create_dir_all(&state_dir).and_then(|()| std::fs::File::create_new(&marker)).is_ok();
+        let Some(home) = std::env::home_dir().filter(|home| is_first && home.is_absolute()) else { return };
+        let counted = |kind: HistoryKind| {
+            let places = kind.places(&home, &env);
+            let sessions = places.iter().map(|place| histories(place, Some(kind)).items.len()).sum();
+            FoundHistory { word: kind.word(), program: kind.name(), sessions }
+        };
+        let found: Vec<FoundHistory> =
+            HistoryKind::ALL.into_iter().map(counted).filter(|found| found.sessions > 0).collect();
+        let _ = events.send(RuntimeEvent::Msg(Msg::Histories(found)));
     });
 }
 

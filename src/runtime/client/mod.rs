@@ -60,6 +60,8 @@ pub(super) struct ClientFiles {
     pub commands: Folders,
     pub workspaces: Workspaces,
     pub settings: SettingsFile,
+    /// Folder of the screen's state.
+    pub state_dir: PathBuf,
     /// The machine of the engine, where it is another one.
     pub machine: Option<String>,
     /// The doctor.
@@ -142,6 +144,7 @@ impl Client {
             commands: options.commands,
             workspaces: options.workspaces,
             settings: options.settings,
+            state_dir: options.state_dir,
             machine: options.gateway.and_then(|gateway| gateway.machine),
             examine: options.examine,
             temp: std::env::temp_dir(),

@@ -10,7 +10,7 @@ mod settings;
 use super::client::event::{Events, RuntimeEvent};
 use super::client::exit::{Exit, RunError};
 use super::client::options::{Options, RememberTheme};
-use super::client::{self, Client, Owed, Sources, Surface};
+use super::client::{self, Client, Owed, Sources, Surface, background_tasks};
 use super::encode;
 use super::environment::env;
 use super::files::Finder;
@@ -227,6 +227,11 @@ impl Surface for Screen {
         if !self.settled && self.client.state.sessions.loaded {
             self.settled = true;
             tokio::task::spawn_blocking(crate::sandbox::own_process::memory::give_back_start_code);
+            let files = &self.client.files;
+            // Of this machine, where nothing of lisle's own is in the list yet.
+            if files.machine.is_none() && self.client.state.sessions.metas().all(|meta| meta.messages == 0) {
+                background_tasks::look_for_histories(&self.client.events, files.state_dir.clone());
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use super::super::cells::{self, Piece};
 use super::super::frame_context::FrameContext;
 use super::picker::scrolled;
 use crate::app::state::connecting::FirstRow;
+use crate::app::state::lobby::FoundHistory;
 use crate::domain::ids::DEMO;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ModeAction, ModelAction, SessionAction};
@@ -22,6 +23,7 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     let mut lines: Vec<Vec<Piece<'static>>> = vec![name, Vec::new()];
     if let Some(rows) = paint.state.first_choice() {
         lines.extend(choice(paint, &rows, width, usize::from(area.height)));
+        lines.extend(histories(paint, width));
         return place(paint, area, lines);
     }
     let told = who_answers(paint, area.height < LOW);
@@ -52,7 +54,22 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
             paint.piece((*word).to_owned(), Role::Dim),
         ]);
     }
+    lines.extend(histories(paint, width));
     place(paint, area, lines);
+}
+
+/// Sessions of other programs that can be imported, at the first start.
+fn histories(paint: &FrameContext<'_>, width: usize) -> Vec<Vec<Piece<'static>>> {
+    let found = &paint.state.lobby.histories;
+    let Some(first) = found.first() else { return Vec::new() };
+    let many = |one: &FoundHistory| {
+        let sessions = if one.sessions == 1 { "session" } else { "sessions" };
+        format!("{} {sessions} of {}", one.sessions, one.program)
+    };
+    let all = found.iter().map(many).collect::<Vec<_>>().join(", ");
+    let text = format!("Found here: {all}. /import {} brings them in", first.word);
+    let lines = cells::wrap(&text, width).into_iter().map(|line| vec![paint.piece(line, Role::Dim)]);
+    std::iter::once(Vec::new()).chain(lines).collect()
 }
 
 /// Rows of those who can answer, with the selected one marked and in sight; on a low screen a part of them.
