@@ -125,7 +125,8 @@ fn walls(able: &Able) -> Vec<Finding> {
             "reading",
             either(
                 "read list only; other files are invisible",
-                "read list only; without namespaces, other files' names, sizes and times are visible",
+                "read list only; without namespaces, other files' names, sizes and times are visible, and commands that may write \
+                 can change rights, owners and times of your files",
             ),
         ),
         wall(

@@ -1,20 +1,26 @@
-//! Targets of links that are protected, or lie in a protected folder: a hook is often a link to a script of the project.
+//! Targets of links that are protected, lie in a protected folder, or on the way to a protected path: a hook is often a link to
+//! a script of the project.
 
 use crate::domain::paths::lexical;
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 
 /// Entries of protected folders that are looked at for links.
 const MOST_ENTRIES: usize = 5_000;
+/// At most so many links lead to one place, as for the kernel.
+const MOST_LINKS: usize = 40;
 
-/// Paths in the working directory to which links among these lead, and links in these folders: where a link leads counts as
-/// well as the link, and each link on the way. Blocks.
+/// Paths in the working directory to which these lead, and links in these folders: where a link leads counts as well as the
+/// link, and each link on the way, also where nothing is yet. Blocks.
 #[must_use]
 pub fn led_to(paths: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
     let (mut out, mut left) = (Vec::new(), MOST_ENTRIES);
     let mut open: Vec<PathBuf> = paths.to_vec();
+    let mut walk = LinkWalk { cwd, plain: HashSet::new() };
     while let Some(path) = open.pop() {
-        let Ok(meta) = path.symlink_metadata() else { continue };
-        if meta.is_dir() {
+        out.extend(walk.hops(&path).into_iter().filter(|target| target.starts_with(cwd) && target != cwd));
+        if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
             let links =
                 |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink() || kind.is_dir());
@@ -22,25 +28,108 @@ pub fn led_to(paths: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
                 left -= 1;
                 open.extend(links(&entry).then(|| entry.path()));
             }
-        } else if meta.is_symlink() {
-            out.extend(hops(&path).into_iter().filter(|target| target.starts_with(cwd) && target != cwd));
         }
     }
     out
 }
 
-/// Paths on the way of a link to where it leads, the last one without links.
-fn hops(link: &Path) -> Vec<PathBuf> {
-    let mut out: Vec<PathBuf> = Vec::new();
-    let mut at = link.to_owned();
-    while let Ok(to) = std::fs::read_link(&at) {
-        let Some(dir) = at.parent().and_then(|dir| dir.canonicalize().ok()) else { break };
-        at = lexical(&dir, &to);
-        if out.contains(&at) {
-            return out;
+/// Follows paths as the kernel does, and goes on where it would stop: a file that is made later comes to lie there.
+struct LinkWalk<'a> {
+    /// It has no links itself.
+    cwd: &'a Path,
+    /// Paths that are no links.
+    plain: HashSet<PathBuf>,
+}
+
+impl LinkWalk<'_> {
+    /// Paths that the links on the way name, and the path after all of them; nothing where no link is on the way.
+    fn hops(&mut self, path: &Path) -> Vec<PathBuf> {
+        let mut out: Vec<PathBuf> = Vec::new();
+        let (mut done, rest) = match path.strip_prefix(self.cwd) {
+            Ok(below) => (self.cwd.to_owned(), below),
+            Err(_) => (PathBuf::from("/"), path),
+        };
+        let mut left = parts(rest);
+        let mut met = 0;
+        while let Some(part) = left.pop() {
+            if part == ".." {
+                done.pop();
+                continue;
+            }
+            done.push(&part);
+            if self.plain.contains(&done) {
+                continue;
+            }
+            let Ok(target) = std::fs::read_link(&done) else {
+                // What is not there may be a link later, and its folder is looked at again then.
+                if done.symlink_metadata().is_ok() {
+                    self.plain.insert(done.clone());
+                }
+                continue;
+            };
+            met += 1;
+            if met > MOST_LINKS {
+                return out;
+            }
+            done.pop();
+            out.push(left.iter().rev().fold(lexical(&done, &target), |path, part| path.join(part)));
+            if target.is_absolute() {
+                done = PathBuf::from("/");
+            }
+            left.extend(parts(&target));
         }
-        out.push(at.clone());
+        if met > 0 {
+            out.push(done);
+        }
+        out
     }
-    out.extend(link.canonicalize());
-    out
+}
+
+/// The parts of a path, the first one last.
+fn parts(path: &Path) -> Vec<OsString> {
+    let named = path.components().rev().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn where_links_lead_is_known_before_anything_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for folder in ["real", "real2", "s2", "p/.git"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        symlink("real", root.join("l")).unwrap();
+        symlink("../real2", root.join("s2/q")).unwrap();
+        symlink("l", root.join("again")).unwrap();
+        symlink("round", root.join("round")).unwrap();
+        for (name, target, led) in [
+            (".vscode", "l/v", "real/v"),
+            (".envrc", "again/e/env.sh", "real/e/env.sh"),
+            (".idea", "s2/q/../nn", "nn"),
+            (".claude", root.join("l/claude").to_str().unwrap(), "real/claude"),
+            (".husky", "real/h", "real/h"),
+        ] {
+            symlink(target, root.join(name)).unwrap();
+            let found = led_to(&[root.join(name)], &root);
+            assert!(found.contains(&root.join(led)), "{name}: {found:?}");
+        }
+        // A path that is none itself, and one of which nothing is there.
+        assert!(led_to(&[root.join("l/a")], &root).contains(&root.join("real/a")));
+        assert!(led_to(&[root.join("real/a")], &root).is_empty());
+        // Links in a protected folder, one that goes round, and one that leads out.
+        symlink("../../l/hook", root.join("p/.git/pre-commit")).unwrap();
+        assert!(led_to(&[root.join("p/.git")], &root).contains(&root.join("real/hook")));
+        assert!(led_to(&[root.join("round/x")], &root).iter().all(|path| path.starts_with(&root)));
+        symlink("/etc/passwd", root.join(".netrc")).unwrap();
+        assert!(led_to(&[root.join(".netrc")], &root).is_empty());
+    }
 }

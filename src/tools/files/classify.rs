@@ -128,7 +128,9 @@ fn is_led_to(path: &Path, cwd: &Path) -> bool {
         return false;
     }
     let mut protected = protected_in(cwd, home.as_deref());
-    protected.extend(Repository::of(cwd).map(|one| one.protected()).unwrap_or_default());
+    let repository = Repository::of(cwd);
+    protected
+        .extend(repository.iter().flat_map(|one| one.protected().into_iter().chain(one.named(cwd, home.as_deref()))));
     if led_to(&protected, cwd).iter().any(|to| path.starts_with(to)) {
         return true;
     }
