@@ -131,6 +131,7 @@ fn live(folder: &Path, at: u64) {
             warn_cost: 0.5,
             long_cache: false,
             full_tools: true,
+            history_places: Vec::new(),
             prompts: Arc::default(),
             undo: lisle::agent::UndoSettings::default(),
         },

@@ -3,9 +3,9 @@
 use super::connections::Connections;
 use super::rule_files::RuleBook;
 use crate::domain::{ConnectionName, Mode};
-use crate::store::Store;
 use crate::store::prompt_files::PromptFolders;
 use crate::store::usage_log::UsageLog;
+use crate::store::{HistoryKind, Store};
 use crate::tools::registry::Registry;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +49,8 @@ pub struct EngineSettings {
     pub full_tools: bool,
     /// The folder with the user's own project memory and preferences.
     pub config: Option<PathBuf>,
+    /// Places where other programs keep their sessions.
+    pub history_places: Vec<(HistoryKind, PathBuf)>,
     /// Folders of contexts and strategies.
     pub prompts: Arc<PromptFolders>,
     /// No person to ask.

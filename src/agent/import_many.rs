@@ -7,6 +7,7 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::{Mode, SessionMeta};
 use crate::protocol::EngineEvent;
 use crate::store::{Histories, HistoryKind, Imported, Reimport, Store, StoreError, histories};
+use std::path::PathBuf;
 
 /// Outcome of an import of many.
 #[derive(Default)]
@@ -42,7 +43,9 @@ impl SessionOps {
     pub(super) async fn import_all(self, kind: HistoryKind) {
         let at_most = self.shared.loosest().stricter(self.shared.setup.settings.mode);
         let (store, program) = (self.store(), kind.name());
-        let found = blocking(move || found(kind)).await.unwrap_or_default();
+        let places = self.shared.setup.settings.history_places.iter();
+        let places: Vec<PathBuf> = places.filter(|(of, _)| *of == kind).map(|(_, place)| place.clone()).collect();
+        let found = blocking(move || found(kind, &places)).await.unwrap_or_default();
         if found.items.is_empty() {
             let notice = Notice::new(Level::Info, format!("No sessions of {program} found"));
             return self.out.tell(Some(notice.hint("/import PATH imports one file or folder")));
@@ -67,13 +70,11 @@ impl SessionOps {
     }
 }
 
-/// What a program keeps on this machine. Blocks.
-fn found(kind: HistoryKind) -> Histories {
-    let env = |name: &str| std::env::var(name).ok();
-    let home = std::env::home_dir().filter(|home| home.is_absolute()).unwrap_or_default();
+/// What a program keeps in these places. Blocks.
+fn found(kind: HistoryKind, places: &[PathBuf]) -> Histories {
     let mut all = Histories::default();
-    for place in kind.places(&home, &env) {
-        all.items.extend(histories(&place, Some(kind)).items);
+    for place in places {
+        all.items.extend(histories(place, Some(kind)).items);
     }
     all
 }

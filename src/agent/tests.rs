@@ -136,6 +136,7 @@ impl Engine {
             warn_cost: 0.5,
             long_cache: false,
             full_tools: true,
+            history_places: Vec::new(),
             prompts: Arc::new(crate::store::prompt_files::PromptFolders {
                 workspace: home.join("workspace"),
                 config: home.join("config"),

@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::output::{complain, print_json, say};
 use super::sessions::size;
 use crate::domain::{Mode, sanitise};
+use crate::runtime::environment::history_places;
 use crate::runtime::setup::Bootstrap;
 use crate::store::{Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, StoreError, histories};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -68,9 +69,7 @@ fn is_database(path: &Path) -> bool {
 
 /// Folders of a program that are there.
 fn places(kind: HistoryKind) -> Vec<PathBuf> {
-    let env = |name: &str| std::env::var(name).ok();
-    let home = std::env::home_dir().filter(|home| home.is_absolute()).unwrap_or_default();
-    kind.places(&home, &env)
+    history_places().into_iter().filter(|(of, _)| *of == kind).map(|(_, place)| place).collect()
 }
 
 /// One session: its id on stdout.

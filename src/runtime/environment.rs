@@ -1,6 +1,8 @@
 //! Surroundings of the process: variables of the environment, and the wall clock.
 
 use crate::domain::At;
+use crate::store::HistoryKind;
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A variable of the environment.
@@ -17,4 +19,12 @@ pub(super) fn now() -> At {
 /// Local time minus UTC, in seconds.
 pub(super) fn utc_offset() -> i32 {
     jiff::Zoned::now().offset().seconds()
+}
+
+/// Places on this machine where other programs keep their sessions.
+#[must_use]
+pub fn history_places() -> Vec<(HistoryKind, PathBuf)> {
+    let home = std::env::home_dir().filter(|home| home.is_absolute()).unwrap_or_default();
+    let of = |kind: HistoryKind| kind.places(&home, &env).into_iter().map(move |place| (kind, place));
+    HistoryKind::ALL.into_iter().flat_map(of).collect()
 }

@@ -15,7 +15,7 @@ mod commands;
 pub mod doctor;
 pub mod editor;
 pub mod encode;
-mod environment;
+pub mod environment;
 mod files;
 pub mod frames;
 pub mod gateway;

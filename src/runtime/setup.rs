@@ -1,5 +1,6 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
+use super::environment::history_places;
 use super::open::Opener;
 use super::rules::{Places, RuleFiles, WorkspaceOrigin};
 use super::workspaces::Workspaces;
@@ -259,6 +260,7 @@ impl Bootstrap {
                 headless,
                 compact_at: self.settings.compact_at,
                 config: Some(self.paths.config.clone()),
+                history_places: history_places(),
                 prompts: Arc::new(self.prompts()),
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),

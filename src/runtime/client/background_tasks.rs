@@ -13,7 +13,7 @@ use crate::domain::attachment::Attachment;
 use crate::domain::finding::Finding;
 use crate::domain::{Level, Notice};
 use crate::runtime::commands::Folders;
-use crate::runtime::environment::env;
+use crate::runtime::environment::{env, history_places};
 use crate::runtime::workspaces::Workspaces;
 use crate::runtime::{clipboard, commands, editor, picture, viewer};
 use crate::store::{HistoryKind, histories};
@@ -134,10 +134,13 @@ pub(in crate::runtime) fn look_for_histories(events: &Events, state_dir: PathBuf
         let marker = state_dir.join("histories-offered");
         // Where that cannot be kept the offer would come at every start.
         let is_first = std::fs::create_dir_all(&state_dir).and_then(|()| std::fs::File::create_new(&marker)).is_ok();
-        let Some(home) = std::env::home_dir().filter(|home| is_first && home.is_absolute()) else { return };
+        if !is_first {
+            return;
+        }
+        let places = history_places();
         let counted = |kind: HistoryKind| {
-            let places = kind.places(&home, &env);
-            let sessions = places.iter().map(|place| histories(place, Some(kind)).items.len()).sum();
+            let places = places.iter().filter(|(of, _)| *of == kind);
+            let sessions = places.map(|(_, place)| histories(place, Some(kind)).items.len()).sum();
             FoundHistory { word: kind.word(), program: kind.name(), sessions }
         };
         let found: Vec<FoundHistory> =
