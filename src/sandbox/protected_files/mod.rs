@@ -73,7 +73,7 @@ impl Guard {
         Self {
             scope: std::iter::once(site.cwd.to_owned()).chain(own).collect(),
             readable: bounds.map(|bounds| [&bounds.readable[..], &bounds.writable].concat()).unwrap_or_default(),
-            links: BentFolders::default().links_above(before.keys()),
+            links: BentFolders::default().links_above(before.keys().chain(&guarded.paths)),
             before,
             whole: whole && guarded.whole && unseen.is_empty(),
             known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
@@ -241,6 +241,13 @@ impl Guard {
                 out.push(GuardedChange { path: path.to_owned(), what, by });
             }
             out.len() < MOST_CHANGES
+        });
+        // By the path of a link that was there before the same file is told twice: the link is the user's, and stays.
+        out.retain(|change| {
+            let above = change.path.parent().and_then(|above| above.canonicalize().ok());
+            let real = above.zip(change.path.file_name()).map(|(above, name)| above.join(name));
+            let is_alias = real.is_some_and(|real| real != change.path && told.contains(&real));
+            change.what != What::Made || !is_alias || is_bent(&change.path)
         });
         unseen.extend(guarded.unlisted);
         let is_gone = |path: &Path| path.symlink_metadata().is_err_and(|error| !is_in_the_way(&error));

@@ -384,6 +384,23 @@ fn what_is_written_through_another_name_is_the_commands_doing() {
 }
 
 #[test]
+fn a_file_behind_a_link_that_was_there_is_told_where_it_lies() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.cwd.join(name);
+    for dir in ["real", "other"] {
+        std::fs::create_dir_all(at(dir)).unwrap();
+    }
+    std::os::unix::fs::symlink("real", at("l")).unwrap();
+    std::os::unix::fs::symlink("l/v", at(".vscode")).unwrap();
+    let site = site(&folder.cwd, &folder.session, &folder.allowances);
+    let guard = Guard::before(&site, Some(&Bounds::default()));
+    std::fs::create_dir(at("real/v")).unwrap();
+    std::fs::write(at("real/v/tasks.json"), "evil").unwrap();
+    let found: Vec<_> = guard.after(&site, &HashSet::new()).into_iter().map(|one| one.path).collect();
+    assert_eq!(found, [at("real/v/tasks.json")]);
+}
+
+#[test]
 fn a_link_in_a_protected_folder_is_looked_at_with_each_step_of_its_way() {
     let folder = Folder::new();
     let at = |name: &str| folder.cwd.join(name);
