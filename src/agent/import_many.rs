@@ -70,7 +70,7 @@ impl SessionOps {
     }
 }
 
-/// What a program keeps in these places. Blocks.
+/// Sessions of a program in these places. Blocks.
 fn found(kind: HistoryKind, places: &[PathBuf]) -> Histories {
     let mut all = Histories::default();
     for place in places {

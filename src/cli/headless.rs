@@ -180,7 +180,7 @@ pub(super) struct Refusals {
     told: Vec<CallId>,
 }
 
-/// What went wrong in the turn.
+/// Errors and warnings of the turn.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
     /// Code and words of the last error.

@@ -20,7 +20,7 @@ impl NewServer {
     /// Reads an address as people write it: with or without scheme and path, or that of an endpoint below the base.
     ///
     /// # Errors
-    /// What is wrong, and what is expected, as a sentence without its end.
+    /// The fault and the expected form, as a sentence without its end.
     pub fn parse(address: &str, is_taken: impl Fn(&ConnectionName) -> bool) -> Result<Self, String> {
         let address = address.trim();
         if address.is_empty() {

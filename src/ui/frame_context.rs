@@ -7,8 +7,8 @@ use super::link::Link;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::State;
 use crate::app::state::edit;
-use crate::app::state::hidden::holds_a_key;
 use crate::domain::sanitise::clean_line;
+use crate::domain::secret::masked;
 use crate::keymap::action::{Action, AnswerAction, Context};
 use crate::keymap::key::chord_name;
 use crate::theme::{Role, Theme};
@@ -341,6 +341,15 @@ impl<'a> FrameContext<'a> {
         out.into_iter().map(|(run, hit)| (clean_line(&run).into_owned().into(), style(hit))).collect()
     }
 
+    /// Draws a field with a secret: one sign for each character, whatever it is.
+    pub fn hidden_line(&mut self, area: Rect, characters: usize, focused: bool) {
+        let shown = characters.min(usize::from(area.width.saturating_sub(1)));
+        self.text(area, &"*".repeat(shown), Role::Text);
+        if focused && area.height > 0 {
+            self.caret(area, shown, 0);
+        }
+    }
+
     /// A text of one line that is being written, scrolled so that the caret is seen.
     pub fn one_line(&mut self, area: Rect, line: &edit::Line, focused: bool) {
         let style = if line.is_selected() {
@@ -349,14 +358,9 @@ impl<'a> FrameContext<'a> {
             Style { bg: None, ..self.style(Role::Strong) }
         };
         let room = usize::from(area.width).saturating_sub(1);
-        if holds_a_key(line.text()) {
-            // Somebody may look over the shoulder, or at a recording.
-            let shown = "*".repeat(line.text().chars().count().min(room));
-            let column = cells::put(self.buf, area, &shown, style);
-            if focused && area.height > 0 {
-                self.caret(area, usize::from(column), 0);
-            }
-            return;
+        // Somebody may look over the shoulder, or at a recording. A hash that is looked for has no such shape.
+        if masked(line.text()).is_some() {
+            return self.hidden_line(area, line.text().chars().count(), focused);
         }
         let (before, after) = line.text().split_at(line.caret().min(line.text().len()));
         let shown = cells::cut_start(before, room, self.signs.cut);

@@ -20,10 +20,10 @@ pub(crate) fn open(state: &mut State, words: Option<&str>, fx: &mut Vec<Effect>)
     if !matches!(state.overlays.last(), Some(Overlay::Find)) {
         overlay::open(state, Overlay::Find);
     }
-    // Another search begins with the first key, and the old one goes on with any other.
-    state.searches.sessions.query.select();
-    if let Some(words) = words {
-        state.searches.sessions.query = crate::app::state::edit::Line::new(words);
+    match words {
+        Some(words) => state.searches.sessions.query = crate::app::state::edit::Line::new(words),
+        // Another search begins with the first key, and the old one goes on with any other.
+        None => state.searches.sessions.query.select(),
     }
     let again = matches!(state.searches.sessions.phase, Phase::Stopped | Phase::Typing);
     if words.is_some() || again {

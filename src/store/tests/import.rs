@@ -301,6 +301,33 @@ fn a_second_import_adds_what_came_since() {
 }
 
 #[test]
+fn a_picture_goes_with_the_message_of_its_own_record_alone() {
+    let root = folder();
+    let store = quick(root.path());
+    let path = root.path().join("t.jsonl");
+    let picture = serde_json::json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});
+    let said = |text: &str| serde_json::json!({"type": "text", "text": text});
+    let mut lines = String::new();
+    for (n, content) in [
+        (1, serde_json::json!([said("first")])),
+        (2, serde_json::json!([picture, said("[Request interrupted by user]")])),
+        (3, serde_json::json!([said("later")])),
+    ] {
+        let parent = (n > 1).then(|| format!("u{}", n - 1));
+        let row = serde_json::json!({
+            "type": "user", "uuid": format!("u{n}"), "parentUuid": parent, "sessionId": "s", "isSidechain": false,
+            "cwd": "/w", "timestamp": format!("2026-01-02T03:04:0{n}.000Z"), "message": {"role": "user", "content": content},
+        });
+        lines.push_str(&format!("{row}\n"));
+    }
+    std::fs::write(&path, lines).unwrap();
+    let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_eq!(imported.left, ["Attached files not included: 1."]);
+    let rows = store.read(&imported.meta.id, 99).unwrap().rows;
+    assert!(rows.iter().all(|row| !matches!(&row.body, Body::User(said) if !said.attachments.is_empty())));
+}
+
+#[test]
 fn a_later_import_says_what_was_not_included_since() {
     let root = folder();
     let store = quick(root.path());

@@ -5,6 +5,7 @@ use super::super::cells::{self, Piece, piece};
 use super::super::figures;
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
+use crate::app::state::hidden::holds_a_key;
 use crate::app::state::picker::{Column, Item, Kind, Picker, PickerRow, Side, Value};
 use crate::domain::finding::Health;
 use crate::domain::property::split_label;
@@ -52,7 +53,13 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
     let wide = if field.width > 2 * MARK { MARK } else { 0 };
     let mark = Rect { width: wide, x: field.right() - wide, ..field };
     let text = cells::after(field, 2);
-    paint.one_line(Rect { width: text.width.saturating_sub(wide), ..text }, &picker.query, true);
+    let field = Rect { width: text.width.saturating_sub(wide), ..text };
+    // What may be a key is one here.
+    if picker.kind == Kind::Connection && holds_a_key(picker.query.text()) {
+        paint.hidden_line(field, picker.query.text().chars().count(), true);
+    } else {
+        paint.one_line(field, &picker.query, true);
+    }
     if picker.query.text().is_empty() {
         paint.over(cells::after(field, 2), picker.kind.typed(), Role::Faint);
     }

@@ -50,10 +50,5 @@ pub(super) fn field(paint: &mut FrameContext<'_>, key: &Hidden, area: Rect, focu
     if area.height < 2 {
         return;
     }
-    let row = cells::row(area, 1);
-    let shown = key.len().min(usize::from(row.width.saturating_sub(1)));
-    paint.text(row, &"*".repeat(shown), Role::Text);
-    if focused {
-        paint.caret(row, shown, 0);
-    }
+    paint.hidden_line(cells::row(area, 1), key.len(), focused);
 }

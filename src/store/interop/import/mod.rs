@@ -415,6 +415,8 @@ impl Store {
                     ImportedLine::Left(what) => *left.entry(what).or_default() += 1,
                 }
             }
+            // A file belongs to the message of its own record: without one it goes with no later message.
+            *left.entry("attached files").or_default() += std::mem::take(&mut writer.files).len();
             writer.write(AT_ONCE)
         })?;
         left.retain(|_, count| *count > 0);

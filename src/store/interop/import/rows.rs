@@ -65,12 +65,11 @@ impl Rows {
 
     /// Takes a row, with the files that stood before it. Files of a row that is there already are there too. The number of
     /// files that could not be kept.
-    pub(super) fn push_with_files(&mut self, row: Message, io: &dyn Io) -> Result<usize, StoreError> {
-        let files = std::mem::take(&mut self.files);
-        let mut row = row;
+    pub(super) fn push_with_files(&mut self, mut row: Message, io: &dyn Io) -> Result<usize, StoreError> {
         let mut lost = 0;
-        if let (Body::User(said), true) = (&mut row.body, self.known.is_empty()) {
-            for file in files {
+        if let Body::User(said) = &mut row.body {
+            let files = std::mem::take(&mut self.files);
+            for file in files.iter().filter(|_| self.known.is_empty()) {
                 match file.keep(io, self.journal.dir())? {
                     Some(kept) => said.attachments.push(kept),
                     None => lost += 1,
