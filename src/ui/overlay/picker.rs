@@ -53,15 +53,15 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
     let wide = if field.width > 2 * MARK { MARK } else { 0 };
     let mark = Rect { width: wide, x: field.right() - wide, ..field };
     let text = cells::after(field, 2);
-    let field = Rect { width: text.width.saturating_sub(wide), ..text };
+    let query = Rect { width: text.width.saturating_sub(wide), ..text };
     // What may be a key is one here.
     if picker.kind == Kind::Connection && holds_a_key(picker.query.text()) {
-        paint.hidden_line(field, picker.query.text().chars().count(), true);
+        paint.hidden_line(query, picker.query.text().chars().count(), true);
     } else {
-        paint.one_line(field, &picker.query, true);
+        paint.one_line(query, &picker.query, true);
     }
     if picker.query.text().is_empty() {
-        paint.over(cells::after(field, 2), picker.kind.typed(), Role::Faint);
+        paint.over(text, picker.kind.typed(), Role::Faint);
     }
     let roomy = inner.height > (rows + around).min(8) + 1;
     let gap = if roomy { 2 } else { 1 }.min(inner.height);
