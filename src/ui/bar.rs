@@ -108,15 +108,18 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
             (SessionAction::Delete.into(), "delete"),
             (PaneAction::Next.into(), "next pane"),
         ],
-        Focus::Chat => vec![
-            (ChatAction::Fold.into(), "unfold"),
-            (ChatAction::Search.into(), "search"),
-            (ChatAction::PreviousMessage.into(), "previous message"),
-            (ChatAction::Copy.into(), "copy"),
-            (ChatAction::Open.into(), "open"),
-            (ChatAction::End.into(), "end"),
-            (PaneAction::Next.into(), "next pane"),
-        ],
+        Focus::Chat => [unfold(state)]
+            .into_iter()
+            .flatten()
+            .chain([
+                (ChatAction::Search.into(), "search"),
+                (ChatAction::PreviousMessage.into(), "previous message"),
+                (ChatAction::Copy.into(), "copy"),
+                (ChatAction::Open.into(), "open"),
+                (ChatAction::End.into(), "end"),
+                (PaneAction::Next.into(), "next pane"),
+            ])
+            .collect(),
         Focus::Panel => vec![
             (AnswerAction::Confirm.into(), "answer"),
             (AnswerAction::Next.into(), "choose"),
@@ -135,6 +138,13 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
             (AppAction::Help.into(), "keys"),
         ],
     }
+}
+
+/// Effect of Enter in the conversation; `None` where what is chosen has nothing to unfold.
+pub(super) fn unfold(state: &State) -> Option<(Action, &'static str)> {
+    let chat = &state.current_open()?.chat;
+    let folds = chat.cursor.is_none_or(|key| chat.folds(key));
+    folds.then(|| (ChatAction::Fold.into(), "unfold"))
 }
 
 /// Effect of Enter in the composer.

@@ -279,7 +279,8 @@ fn hints(paint: &FrameContext<'_>) -> Vec<(Option<Action>, &'static str)> {
             (Some(ComposerAction::Newline.into()), "new line"),
         ],
         Focus::Chat => {
-            vec![(Some(ChatAction::Fold.into()), "unfold"), (Some(ChatAction::Search.into()), "search"), help]
+            let unfold = super::bar::unfold(state).map(|(action, word)| (Some(action), word));
+            unfold.into_iter().chain([(Some(ChatAction::Search.into()), "search"), help]).collect()
         }
         Focus::Panel => Vec::new(),
     }

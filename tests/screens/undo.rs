@@ -86,7 +86,7 @@ fn going_back_offers_the_files() {
     let kept = RewindTo::After(MessageId::new("m"));
     let deed = Deed::Rewind { session: session(), kept, text: None, files: Some(Box::new(plan(aim))) };
     let says = vec![
-        "A new session keeps everything up to the chosen entry.".to_owned(),
+        "Opens a new session with everything up to the chosen entry.".to_owned(),
         "Files are unchanged; 6 files changed since can also be restored (f shows them)".to_owned(),
     ];
     let confirm = Confirm { title: "Rewind?".to_owned(), says, verb: "rewind".to_owned(), deed };

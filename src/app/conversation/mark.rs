@@ -10,7 +10,6 @@ use crate::app::state::chat::{Chat, View};
 use crate::app::state::mark::{Mark, Marked, Place, Pressed, Unit};
 use crate::app::state::notices::TrueWhile;
 use crate::app::state::{Focus, State};
-use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction};
 
@@ -58,8 +57,7 @@ pub(crate) fn press(state: &mut State, mouse: Mouse, chosen: bool) {
 
 /// True if a click on this line folds and unfolds: the first line of an entry that has more to show.
 fn folds_at(chat: &Chat, key: i64, line: u32) -> bool {
-    let body = chat.entry(key).map(|entry| &entry.message.body);
-    line == 0 && !matches!(body, None | Some(Body::User(_) | Body::Assistant(_)))
+    line == 0 && chat.folds(key)
 }
 
 /// The mouse was moved with the button down, from a press on the conversation.

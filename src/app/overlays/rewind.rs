@@ -206,7 +206,7 @@ pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
         .filter(|(place, ..)| *place > 0 || is_whole)
         .map(|(_, id, text, left)| {
             let files = if left.files.is_empty() { String::new() } else { format!(": {}", left.named()) };
-            let about = format!("Leaves out {}{files}. This session is unchanged.", left.words());
+            let about = format!("Opens a new session without {}{files}. This one keeps all of it.", left.words());
             overlay::item(text, "", Value::Rewind(id)).with(facts(&left, vec![about]))
         })
         .collect();
@@ -244,23 +244,26 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
     let is_start = matches!(kept, RewindTo::Start(_));
     let what = match &text {
         Some(text) if is_start => {
-            format!("A new session with the same settings; the text of {} moves to the composer.", text::quoted(text))
+            format!(
+                "Opens a new session with the same settings. The text of {} goes to the composer.",
+                text::quoted(text)
+            )
         }
         Some(text) if is_approval(text) => {
-            "A new session keeps everything before the approval, in Ask to Edit or stricter.".to_owned()
+            "Opens a new session with everything before the approval, in Ask to Edit or stricter.".to_owned()
         }
         Some(text) => {
-            format!("A new session keeps everything before {}; its text moves to the composer.", text::quoted(text))
+            format!("Opens a new session with everything before {}. Its text goes to the composer.", text::quoted(text))
         }
-        None => "A new session keeps everything up to the chosen entry.".to_owned(),
+        None => "Opens a new session with everything up to the chosen entry.".to_owned(),
     };
     let title = state.current_meta().map(text::named).unwrap_or_default();
     let files = if left.files.is_empty() { String::new() } else { format!(" ({})", left.named()) };
     let way = state.keys.key_for(crate::keymap::action::SessionAction::Parent);
     let stays = match (left.messages, left.more) {
         (0, false) => format!("{title} is unchanged."),
-        _ if is_start => format!("Left out: {}{files}. They stay in {title}.", left.words()),
-        _ => format!("Left out: {}{files}. They stay in {title}; {way} returns to it.", left.words()),
+        _ if is_start => format!("Left out: {}{files}. {title} keeps them.", left.words()),
+        _ => format!("Left out: {}{files}. {title} keeps them; {way} returns to it.", left.words()),
     };
     let says = vec![what, stays, "Files are unchanged".to_owned()];
     // What could be restored comes while the question is read.

@@ -174,6 +174,13 @@ impl Chat {
         self.entries.get(self.place(key)?)
     }
 
+    /// True if the entry has more to show than its first line. What people and models say is always whole.
+    #[must_use]
+    pub fn folds(&self, key: i64) -> bool {
+        let body = self.entry(key).map(|entry| &entry.message.body);
+        !matches!(body, None | Some(Body::User(_) | Body::Assistant(_)))
+    }
+
     /// Index in [`Chat::entries`] of the entry with this key.
     #[must_use]
     pub fn place(&self, key: i64) -> Option<usize> {

@@ -100,7 +100,7 @@ impl Kind {
         match self {
             Kind::Model => const { &[right("context"), right("$/M in"), right("$/M out"), left("")] },
             Kind::Connection => const { &[left("key"), left(""), left("server"), left("API")] },
-            Kind::Rewind => const { &[right("removes"), right("")] },
+            Kind::Rewind => const { &[right("leaves out"), right("")] },
             Kind::Session => const { &[right(""), left(""), left("")] },
             Kind::Setting => const { &[left("value"), left("source"), left("")] },
             Kind::Workspace => const { &[right(""), left("")] },

@@ -138,7 +138,8 @@ fn below(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, second: S
     let Some(text) = second.line(meta) else { return };
     // What is only remembered weighs less than what waits.
     let role = if near || needs_you(meta) { Role::Dim } else { Role::Faint };
-    let area = cells::after(area, 3);
+    // Further in than the titles, so that it is not read as a session of its own.
+    let area = cells::after(area, 5);
     let area = Rect { width: area.width.saturating_sub(1), ..area };
     let mut left = [paint.piece(clean_line(&text).into_owned(), role)];
     // What waits is said whole before labels are, and a preview to the half.
