@@ -124,7 +124,7 @@ const HINTS: [(&str, Option<Action>); 8] = [
     ("esc later", Some(Action::App(AppAction::Back))),
     ("F3 answer", Some(Action::Answer(AnswerAction::Focus))),
     ("tab refresh", Some(Action::Picker(PickerAction::Other))),
-    ("y quit", Some(Action::Picker(PickerAction::Accept))),
+    ("enter quit", Some(Action::Picker(PickerAction::Accept))),
     ("z undo", Some(Action::List(ListAction::Undo))),
     ("F4 yes, once", None),
     ("enter answer", None),

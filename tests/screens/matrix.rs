@@ -117,7 +117,7 @@ fn every_answer_of_a_window_is_on_the_screen_whatever_it_says() {
                     let asked = Confirm { title: title.to_owned(), says: says.clone(), verb: verb.to_owned(), deed };
                     state.overlays.push(Overlay::Confirm(Box::new(asked)));
                     let shown = lines(&state, width, height);
-                    for answer in [format!("y {verb}"), "esc close".to_owned()] {
+                    for answer in [format!("enter {verb}"), "esc close".to_owned()] {
                         assert!(shown.contains(&answer), "{width}x{height} {answer}:\n{shown}");
                     }
                     assert!(shown.contains(says[0].split(' ').next().unwrap()), "{shown}");
