@@ -6,8 +6,7 @@ use super::session_ops::SessionOps;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{Mode, SessionMeta};
 use crate::protocol::EngineEvent;
-use crate::store::{Histories, HistoryKind, Imported, Reimport, Store, StoreError, histories};
-use std::path::PathBuf;
+use crate::store::{Histories, HistoryKind, Imported, Reimport, Store, StoreError, histories_in};
 
 /// Outcome of an import of many.
 #[derive(Default)]
@@ -15,6 +14,8 @@ struct ImportCounts {
     /// Sessions that are new, or have more now.
     changed: Vec<SessionMeta>,
     unchanged: usize,
+    /// Sessions that a running lisle writes, this one included: what they hold now is theirs.
+    in_use: usize,
     skipped: usize,
     failed: usize,
     /// The first failure.
@@ -27,6 +28,7 @@ impl ImportCounts {
         let parts = [
             Some(format!("{} imported or updated", self.changed.len())),
             part(self.unchanged, "unchanged"),
+            part(self.in_use, "in use"),
             part(self.skipped, "skipped"),
             part(self.failed, "failed"),
         ];
@@ -43,9 +45,8 @@ impl SessionOps {
     pub(super) async fn import_all(self, kind: HistoryKind) {
         let at_most = self.shared.loosest().stricter(self.shared.setup.settings.mode);
         let (store, program) = (self.store(), kind.name());
-        let places = self.shared.setup.settings.history_places.iter();
-        let places: Vec<PathBuf> = places.filter(|(of, _)| *of == kind).map(|(_, place)| place.clone()).collect();
-        let found = blocking(move || found(kind, &places)).await.unwrap_or_default();
+        let places = self.shared.setup.settings.history_places.clone();
+        let found = blocking(move || histories_in(&places, kind)).await.unwrap_or_default();
         if found.items.is_empty() {
             let notice = Notice::new(Level::Info, format!("No sessions of {program} found"));
             return self.out.tell(Some(notice.hint("/import PATH imports one file or folder")));
@@ -70,15 +71,6 @@ impl SessionOps {
     }
 }
 
-/// Sessions of a program in these places. Blocks.
-fn found(kind: HistoryKind, places: &[PathBuf]) -> Histories {
-    let mut all = Histories::default();
-    for place in places {
-        all.items.extend(histories(place, Some(kind)).items);
-    }
-    all
-}
-
 fn import_each(store: &Store, at_most: Mode, kind: HistoryKind, found: &Histories) -> Result<ImportCounts, StoreError> {
     let run = store.import_run(at_most, now())?;
     let mut out = ImportCounts::default();
@@ -86,6 +78,7 @@ fn import_each(store: &Store, at_most: Mode, kind: HistoryKind, found: &Historie
         match run.import(item, Some(kind)) {
             Ok(Imported { again: Some(Reimport::Added(_, 0)), .. }) => out.unchanged += 1,
             Ok(Imported { meta, .. }) => out.changed.push(meta),
+            Err(StoreError::Held { .. }) => out.in_use += 1,
             Err(StoreError::NoImport { .. }) => out.skipped += 1,
             Err(error) => {
                 out.failed += 1;

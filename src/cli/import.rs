@@ -9,7 +9,9 @@ use super::sessions::size;
 use crate::domain::{Mode, sanitise};
 use crate::runtime::environment::history_places;
 use crate::runtime::setup::Bootstrap;
-use crate::store::{Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, StoreError, histories};
+use crate::store::{
+    Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, StoreError, histories, histories_in,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -30,12 +32,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Import) -> Exit {
     }
     let Some(path) = &args.path else {
         let Some(kind) = args.from else { return Exit::Usage };
-        let mut found = Histories::default();
-        for place in places(kind) {
-            let more = histories(&place, Some(kind));
-            found.items.extend(more.items);
-            found.passed.extend(more.passed);
-        }
+        let found = histories_in(&history_places(), kind);
         if found.items.is_empty() {
             let places = places(kind).iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ");
             complain(&format!("lisle: no sessions of {} in {places}. Name a folder.", kind.name()));

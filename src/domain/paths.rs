@@ -6,6 +6,7 @@ mod programs;
 mod secrets;
 
 pub use secrets::{is_secret, is_secret_entry, is_secret_file, is_secret_folder};
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 /// Joins `path` to `base` and takes out `.` and `..` by name alone. A link before a `..` is not seen here.
@@ -31,6 +32,17 @@ pub fn lexical(base: &Path, path: &Path) -> PathBuf {
 #[must_use]
 pub fn climbs(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
+}
+
+/// The names of a path and its `..`, the first one last: what is still to be walked is a stack.
+#[must_use]
+pub fn parts_to_walk(path: &Path) -> Vec<OsString> {
+    let named = path.components().rev().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    });
+    named.collect()
 }
 
 /// Reason why a folder is unfit as working directory. A session of another program may name such a

@@ -34,7 +34,9 @@ pub use format::header::Counted;
 pub use format::{header, row};
 pub use interop::export::Exported;
 pub use interop::follow::{Followed, Follower};
-pub use interop::import::{Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, histories};
+pub use interop::import::{
+    Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, histories, histories_in,
+};
 pub use interop::merge::Merged;
 pub use interop::properties::PropertiesStamp;
 pub use interop::wake::FolderWatch;

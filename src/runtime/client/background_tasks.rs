@@ -16,7 +16,7 @@ use crate::runtime::commands::Folders;
 use crate::runtime::environment::{env, history_places};
 use crate::runtime::workspaces::Workspaces;
 use crate::runtime::{clipboard, commands, editor, picture, viewer};
-use crate::store::{HistoryKind, histories};
+use crate::store::{HistoryKind, histories_in};
 use std::path::PathBuf;
 use tokio::sync::mpsc::error::SendError;
 
@@ -139,8 +139,7 @@ pub(in crate::runtime) fn look_for_histories(events: &Events, state_dir: PathBuf
         }
         let places = history_places();
         let counted = |kind: HistoryKind| {
-            let places = places.iter().filter(|(of, _)| *of == kind);
-            let sessions = places.map(|(_, place)| histories(place, Some(kind)).items.len()).sum();
+            let sessions = histories_in(&places, kind).items.len();
             FoundHistory { word: kind.word(), program: kind.name(), sessions }
         };
         let found: Vec<FoundHistory> =

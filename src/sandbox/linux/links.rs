@@ -2,6 +2,7 @@
 //! command could have laid.
 
 use super::mounts::{place, straight};
+use crate::domain::paths::parts_to_walk;
 use crate::sandbox::profile::{Bounds, Replaced};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
@@ -71,7 +72,7 @@ impl Paths {
         if !path.is_absolute() {
             return None;
         }
-        let mut left: Vec<std::ffi::OsString> = parts(path);
+        let mut left = parts_to_walk(path);
         let mut done = PathBuf::from("/");
         let mut met = 0;
         while let Some(part) = left.pop() {
@@ -104,7 +105,7 @@ impl Paths {
             if target.is_absolute() {
                 done = PathBuf::from("/");
             }
-            left.extend(parts(&target));
+            left.extend(parts_to_walk(&target));
         }
         Some(done)
     }
@@ -146,14 +147,4 @@ fn with_links(paths: &[PathBuf]) -> Vec<PathBuf> {
         }
     }
     out
-}
-
-/// The parts of a path, the first one last.
-fn parts(path: &Path) -> Vec<std::ffi::OsString> {
-    let named = path.components().rev().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        _ => None,
-    });
-    named.collect()
 }

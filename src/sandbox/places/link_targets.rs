@@ -1,10 +1,9 @@
 //! Targets of links that are protected, lie in a protected folder, or on the way to a protected path: a hook is often a link to
 //! a script of the project.
 
-use crate::domain::paths::lexical;
+use crate::domain::paths::{lexical, parts_to_walk};
 use std::collections::HashSet;
-use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Entries of protected folders that are looked at for links.
 const MOST_ENTRIES: usize = 5_000;
@@ -49,7 +48,7 @@ impl LinkWalk<'_> {
             Ok(below) => (self.cwd.to_owned(), below),
             Err(_) => (PathBuf::from("/"), path),
         };
-        let mut left = parts(rest);
+        let mut left = parts_to_walk(rest);
         let mut met = 0;
         while let Some(part) = left.pop() {
             if part == ".." {
@@ -76,23 +75,13 @@ impl LinkWalk<'_> {
             if target.is_absolute() {
                 done = PathBuf::from("/");
             }
-            left.extend(parts(&target));
+            left.extend(parts_to_walk(&target));
         }
         if met > 0 {
             out.push(done);
         }
         out
     }
-}
-
-/// The parts of a path, the first one last.
-fn parts(path: &Path) -> Vec<OsString> {
-    let named = path.components().rev().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        _ => None,
-    });
-    named.collect()
 }
 
 #[cfg(test)]

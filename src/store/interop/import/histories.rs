@@ -143,6 +143,18 @@ pub fn histories(root: &Path, kind: Option<HistoryKind>) -> Histories {
     found
 }
 
+/// Lists the sessions of one program in those of these places that are its own.
+#[must_use]
+pub fn histories_in(places: &[(HistoryKind, PathBuf)], kind: HistoryKind) -> Histories {
+    let mut all = Histories::default();
+    for (_, place) in places.iter().filter(|(of, _)| *of == kind) {
+        let found = histories(place, Some(kind));
+        all.items.extend(found.items);
+        all.passed.extend(found.passed);
+    }
+    all
+}
+
 fn walk(root: &Path, kind: Option<HistoryKind>, found: &mut Histories) {
     let mut folders = vec![(root.to_owned(), 0)];
     if root.is_file() {

@@ -20,7 +20,7 @@ mod rows;
 mod run;
 mod transcript;
 
-pub use self::histories::{Histories, HistoryItem, histories};
+pub use self::histories::{Histories, HistoryItem, histories, histories_in};
 pub use self::programs::HistoryKind;
 pub use self::run::ImportRun;
 
