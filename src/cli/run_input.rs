@@ -6,8 +6,9 @@ use super::exit::Exit;
 use super::output::{complain, say};
 use super::prompts;
 use crate::domain::message::UserText;
-use crate::domain::prompt_text::{INPUT, NO_TEXT, NamedText, PromptKind, fill, fill_input, variables};
+use crate::domain::prompt_text::{INPUT, NO_TEXT, NamedText, PatternError, PromptKind, fill, fill_input, variables};
 use crate::domain::rule::{Rule, RuleEffect};
+use crate::domain::session::SessionSwitch;
 use crate::protocol::SessionCommand;
 use crate::runtime::setup::Bootstrap;
 use crate::store::prompt_files::{PromptFolders, text_of};
@@ -31,6 +32,8 @@ pub(super) struct RunInput {
     pub(super) schema: Option<Schema>,
     /// Files to attach.
     pub(super) attach: Vec<PathBuf>,
+    /// The model is offered no tools.
+    no_tools: bool,
 }
 
 impl RunInput {
@@ -59,6 +62,7 @@ impl RunInput {
             chosen,
             schema,
             attach: args.input.attach.clone(),
+            no_tools: args.input.no_tools,
         })
     }
 
@@ -73,8 +77,9 @@ impl RunInput {
     /// # Errors
     /// The exit, once the reason was told.
     pub(super) fn message(&self, typed: &UserText) -> Result<UserText, Exit> {
-        let wrong = |error: &dyn std::fmt::Display| {
-            complain(&format!("lisle: {error}"));
+        let wrong = |error: &PatternError| {
+            let add = error.options().map_or_else(String::new, |options| format!(". Add {options}"));
+            complain(&format!("lisle: {error}{add}"));
             Exit::Usage
         };
         let UserText { text, mut piped, .. } = typed.clone();
@@ -98,10 +103,12 @@ impl RunInput {
 
     /// Commands that put the choices into the session.
     pub(super) fn commands(&self) -> impl Iterator<Item = SessionCommand> {
-        self.chosen.iter().map(|(kind, text)| SessionCommand::UsePrompt {
+        let toolless = SessionCommand::Switch { what: SessionSwitch::NoTools, on: true };
+        let chosen = self.chosen.iter().map(|(kind, text)| SessionCommand::UsePrompt {
             kind: *kind,
             name: text.as_ref().map(|text| text.name.clone()),
-        })
+        });
+        chosen.chain(self.no_tools.then_some(toolless))
     }
 
     /// Prints what would be sent.

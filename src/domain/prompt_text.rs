@@ -132,10 +132,22 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(names) => {
-                let options: Vec<String> = names.iter().map(|name| format!("--var {name}=VALUE")).collect();
-                write!(f, "missing variables: {}. Add {}", names.join(", "), options.join(" "))
+                write!(f, "missing variables: {}", names.join(", "))
             }
             Self::Foreign(what) => write!(f, "{{{{{what}}}}} runs a plugin of Fabric, which lisle does not have"),
+        }
+    }
+}
+
+impl PatternError {
+    /// Options of the command line that mend it.
+    #[must_use]
+    pub fn options(&self) -> Option<String> {
+        match self {
+            Self::Missing(names) => {
+                Some(names.iter().map(|name| format!("--var {name}=VALUE")).collect::<Vec<_>>().join(" "))
+            }
+            Self::Foreign(_) => None,
         }
     }
 }

@@ -61,6 +61,8 @@ pub enum SessionSwitch {
     LongCache,
     /// Describe tools to the model in full; otherwise in a sentence each.
     FullTools,
+    /// Offer the model no tools.
+    NoTools,
 }
 
 /// Source of a session's title. A user's title is never overwritten.
@@ -84,6 +86,8 @@ pub struct SessionSwitches {
     pub long_cache: bool,
     /// Describe tools to the model in full.
     pub full_tools: bool,
+    /// Offer the model no tools.
+    pub no_tools: bool,
 }
 
 /// Names that belong to a session.

@@ -64,7 +64,9 @@ impl Web {
         let (head, mut reader) = self.begin(text);
         let length = header(&head, "content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];
-        if !text.starts_with("HEAD") {
+        if header(&head, "transfer-encoding").is_some_and(|coding| coding.trim() == "chunked") {
+            body = chunks(&mut reader);
+        } else if !text.starts_with("HEAD") {
             reader.read_exact(&mut body).unwrap();
         }
         let status = head.split(' ').nth(1).map_or(0, |status| status.parse().unwrap());
@@ -123,6 +125,23 @@ impl Answer {
     #[track_caller]
     pub fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap().to_owned()
+    }
+}
+
+/// A body that came in chunks, to its end.
+fn chunks(reader: &mut impl BufRead) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let mut size = String::new();
+        reader.read_line(&mut size).unwrap();
+        let size = usize::from_str_radix(size.trim(), 16).unwrap();
+        // Each chunk ends with a line break of its own.
+        let mut chunk = vec![0; size + 2];
+        reader.read_exact(&mut chunk).unwrap();
+        body.extend_from_slice(&chunk[..size]);
+        if size == 0 {
+            return body;
+        }
     }
 }
 

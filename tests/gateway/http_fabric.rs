@@ -154,3 +154,56 @@ fn a_token_of_smaller_scope_changes_no_text_and_nobody_without_one_reads() {
         assert_eq!(web.ask("GET", "/contexts/names", headers, "").status, 401);
     }
 }
+
+/// Frames of a chat's answer.
+fn frames(answer: &Answer) -> Vec<Value> {
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let data = answer.body.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|json| serde_json::from_str(json).unwrap()).collect()
+}
+
+/// Texts of frames of one type, put together.
+fn told(frames: &[Value], kind: &str) -> String {
+    frames.iter().filter(|frame| frame["type"] == kind).filter_map(|frame| frame["content"].as_str()).collect()
+}
+
+#[test]
+fn a_chat_has_no_tools_and_leaves_the_list_as_it_was() {
+    let place = Place::new([Script::says("Hello **you**."), Script::says("Again."), Script::says("More.")], "");
+    let web = Web::serve(&place, &[]);
+    let fabric = Fabric { web: &web, token: token(&place, &[]) };
+    assert_eq!(fabric.status("POST", "/patterns/greet", "Greet {{name}} politely."), 200);
+    assert_eq!(fabric.status("POST", "/contexts/tone", "Speak like a sailor."), 200);
+    let prompts = json!({"prompts": [
+        {"userInput": "hi", "patternName": "greet", "contextName": "tone", "variables": {"name": "Ana"}},
+        {"userInput": "hi", "patternName": "greet"},
+        {"userInput": "hi", "patternName": "nothing"},
+        {"userInput": "once more", "sessionName": "talk"},
+    ], "temperature": 0.7, "language": "Latin"});
+    let all = frames(&fabric.ask("POST", "/chat", &prompts.to_string()));
+    let completes: Vec<usize> = (0..all.len()).filter(|at| all[*at]["type"] == "complete").collect();
+    assert_eq!(completes.len(), 4, "one for each prompt: {all:?}");
+    let of = |n: usize| &all[if n == 0 { 0 } else { completes[n - 1] + 1 }..completes[n]];
+    assert_eq!(told(of(0), "content"), "Hello **you**.");
+    assert!(told(of(1), "error").contains("missing variables: name"), "{:?}", of(1));
+    assert!(told(of(2), "error").contains("nothing"), "{:?}", of(2));
+    assert_eq!(told(of(3), "content"), "Again.");
+    assert!(of(0).iter().any(|frame| frame["type"] == "usage" && frame["usage"]["total_tokens"].is_u64()));
+    let asked = place.server.asked();
+    let body = asked.first().unwrap().json();
+    assert!(body.get("tools").is_none_or(|tools| tools == &json!([])), "{body}");
+    let sent = body["messages"].to_string();
+    for part in ["Greet Ana politely.", "Speak like a sailor.", "Latin", "without tools"] {
+        assert!(sent.contains(part), "{part}: {sent}");
+    }
+    assert_eq!(fabric.get("/sessions/names"), json!(["talk"]), "the others are in the trash");
+    // A named session goes on.
+    let again = json!({"prompts": [{"userInput": "and now?", "sessionName": "talk"}]});
+    assert_eq!(told(&frames(&fabric.ask("POST", "/chat", &again.to_string())), "content"), "More.");
+    assert_eq!(fabric.get("/sessions/talk")["Messages"].as_array().map(Vec::len), Some(4));
+    for body in [r#"{"prompts": []}"#, "{}", "x"] {
+        assert_eq!(fabric.status("POST", "/chat", body), 400, "{body}");
+    }
+    let reader = Fabric { web: &web, token: token(&place, &["--name", "reader", "--scopes", "read"]) };
+    assert_eq!(reader.status("POST", "/chat", &again.to_string()), 403);
+}

@@ -21,6 +21,9 @@ use crate::tools::RunError;
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
 pub(super) const EXECUTE_SETTLES_MS: u64 = 1000;
 
+/// Result of a call that the session does without.
+const NOT_OFFERED: &str = "This session does not have this tool. Answer without it.";
+
 const STEERED: &str = "skipped: the user sent a new message";
 
 impl Machine {
@@ -102,6 +105,10 @@ impl Machine {
         let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn else { return };
         let Some(one) = batch.open(id).filter(|one| one.stage == Stage::Inspecting) else { return };
         let call = one.call.clone();
+        let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
+        // A model calls what it was not offered, too.
+        let found = found
+            .and_then(|facts| if typed || self.offers(&call.name) { Ok(facts) } else { Err(NOT_OFFERED.to_owned()) });
         match found {
             Ok(facts) => {
                 let repeated = self.count_repeats(&call);

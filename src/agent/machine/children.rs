@@ -26,10 +26,14 @@ fn brief(spec: &ToolSpec) -> ToolSpec {
 impl Machine {
     /// The tools that the model is offered.
     pub(super) fn offered(&self) -> Vec<ToolSpec> {
-        let below = self.meta.parent.is_some();
-        let offered = |spec: &&ToolSpec| !below || !NOT_BELOW.contains(&spec.name.as_str());
         let told = |spec: &ToolSpec| if self.meta.switches.full_tools { spec.clone() } else { brief(spec) };
-        self.config.tools.iter().map(|(spec, _)| spec).filter(offered).map(told).collect()
+        self.config.tools.iter().map(|(spec, _)| spec).filter(|spec| self.offers(&spec.name)).map(told).collect()
+    }
+
+    /// False for a tool that there is and that this session does without.
+    pub(super) fn offers(&self, tool: &str) -> bool {
+        let below = self.meta.parent.is_some();
+        !self.own.no_tools && !(below && NOT_BELOW.contains(&tool))
     }
 
     /// The mode in which a call that runs was decided.

@@ -58,6 +58,7 @@ impl Machine {
             memory: self.budget.memory(),
             preamble: &self.own.preamble,
             child: self.meta.parent.is_some(),
+            no_tools: self.own.no_tools,
         })
     }
 

@@ -38,6 +38,9 @@ pub struct HeaderExtension {
     /// Tools are told to the model in full; `None` for what the settings say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rich_tool_descriptions: Option<bool>,
+    /// The model is offered no tools.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_tools: bool,
     /// Context and strategy of the session.
     #[serde(skip_serializing_if = "Preamble::is_empty")]
     pub preamble: Preamble,
@@ -73,6 +76,7 @@ impl HeaderExtension {
         let mut switch = |key: &str| other.remove(key).and_then(|on| on.as_bool());
         let (extended_prompt_cache, rich_tool_descriptions) =
             (switch("extendedPromptCache"), switch("richToolDescriptions"));
+        let no_tools = switch("noTools").unwrap_or_default();
         let preamble =
             other.remove("preamble").and_then(|preamble| serde_json::from_value(preamble).ok()).unwrap_or_default();
         Self {
@@ -85,6 +89,7 @@ impl HeaderExtension {
             model_for,
             extended_prompt_cache,
             rich_tool_descriptions,
+            no_tools,
             preamble,
             other,
         }

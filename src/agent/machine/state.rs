@@ -81,6 +81,7 @@ impl Machine {
         machine.meta.plan_pending = machine.own.plan.is_some();
         machine.meta.switches.long_cache = machine.own.extended_prompt_cache.unwrap_or(machine.config.long_cache);
         machine.meta.switches.full_tools = machine.own.rich_tool_descriptions.unwrap_or(machine.config.full_tools);
+        machine.meta.switches.no_tools = machine.own.no_tools;
         machine.show_preamble();
         machine.show_activity();
         machine

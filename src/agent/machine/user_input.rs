@@ -123,6 +123,7 @@ impl Machine {
             SessionSwitch::FullTools => {
                 (self.own.rich_tool_descriptions, self.meta.switches.full_tools) = (Some(on), on)
             }
+            SessionSwitch::NoTools => (self.own.no_tools, self.meta.switches.no_tools) = (on, on),
         }
         self.changed_by_user(out);
     }

@@ -124,6 +124,12 @@ fn of_session(state: &State) -> Vec<Item> {
                 "Send full tool descriptions. Off: one sentence each, for small context windows.",
                 Value::Switch(SessionSwitch::FullTools),
             ),
+            row(
+                "tools",
+                switch(!meta.switches.no_tools),
+                "Offer the model tools. Off: it only answers, and its prompt is much shorter.",
+                Value::Switch(SessionSwitch::NoTools),
+            ),
         ]);
         if can_million(state) {
             let on = model.ends_with(MILLION);
@@ -223,6 +229,7 @@ pub(crate) fn switch(state: &State, what: SessionSwitch, fx: &mut Vec<Effect>) {
     let on = match what {
         SessionSwitch::LongCache => !meta.switches.long_cache,
         SessionSwitch::FullTools => !meta.switches.full_tools,
+        SessionSwitch::NoTools => !meta.switches.no_tools,
     };
     fx.push(session::to(&meta.id, SessionCommand::Switch { what, on }));
 }

@@ -50,6 +50,9 @@ pub struct InputArgs {
     /// Strategy for the system prompt; "none" takes it out of a session.
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(complete::strategies_or_none))]
     pub strategy: Option<String>,
+    /// Offer the model no tools: it only answers.
+    #[arg(long)]
+    pub no_tools: bool,
     /// Print what would be sent, and send nothing.
     #[arg(long)]
     pub dry_run: bool,

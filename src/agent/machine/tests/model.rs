@@ -113,6 +113,22 @@ fn what_is_switched_holds_for_the_next_request_and_is_kept() {
 }
 
 #[test]
+fn a_session_without_tools_offers_none_and_runs_none() {
+    let mut bench = bench(false);
+    bench.act(SessionCommand::Switch { what: SessionSwitch::NoTools, on: true });
+    let steps = bench.send("one");
+    let asked = steps.iter().find_map(|step| if let Step::Ask(_, request) = step { Some(request) } else { None });
+    let asked = asked.unwrap();
+    assert!(asked.tools.is_empty() && asked.system.contains("without tools"), "{}", asked.system);
+    assert!(!asked.system.contains("Permission mode") && !asked.system.contains("Working directory"));
+    bench.calls(&[("1", "read")]);
+    let steps = bench.found("1", read("/w/a"));
+    assert!(runs(&steps).is_empty() && bench.call("1").result.unwrap().contains("does not have this tool"));
+    let own = HeaderExtension::read(serde_json::to_value(&bench.machine.own).unwrap());
+    assert!(own.no_tools, "it holds after a restart");
+}
+
+#[test]
 fn what_was_pasted_is_kept_whole_when_it_is_summed_up() {
     let mut bench = bench(false);
     let paste = format!("mend this\n{}", "abc ".repeat(6_000));

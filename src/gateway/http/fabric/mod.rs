@@ -1,8 +1,9 @@
-//! Endpoints of Fabric's REST server, with its paths and field names: contexts, patterns, strategies, models, sessions.
+//! Endpoints of Fabric's REST server, with its paths and field names: contexts, patterns, strategies, models, sessions, chat.
 //!
 //! Other than there: a token is needed (also as `X-API-Key`), names are checked, empty lists are `[]`, an unknown session is
 //! not found, bodies are validated, and a session that is saved anew goes to the trash as it was.
 
+mod chat;
 mod saved_sessions;
 mod texts;
 
@@ -45,6 +46,7 @@ pub(super) fn routes() -> Router<Arc<Guarding>> {
         .nest("/contexts", texts(PromptKind::Context))
         .nest("/patterns", texts(PromptKind::Pattern))
         .nest("/sessions", sessions)
+        .route("/chat", post(chat::chat))
         .route("/patterns/{name}/apply", post(texts::apply))
         .route("/strategies", get(texts::strategies))
         .route("/models/names", get(models))

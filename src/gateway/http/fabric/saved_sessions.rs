@@ -47,7 +47,7 @@ fn name_of(meta: &SessionMeta) -> &str {
 }
 
 /// The session of a name or an id, if there is one.
-async fn found(asking: &mut Asking, name: &str) -> Result<Option<SessionMeta>, Problem> {
+pub(super) async fn found(asking: &mut Asking, name: &str) -> Result<Option<SessionMeta>, Problem> {
     let all = asking.list().await?;
     let mut named: Vec<SessionMeta> =
         all.into_iter().filter(|meta| meta.id.as_str() == name || meta.names.alias.as_deref() == Some(name)).collect();

@@ -40,6 +40,13 @@ async fn with_folders<T: Send + 'static>(
     Ok(done.map_err(|_| Problem::unavailable("Can't read the files; see the log."))??)
 }
 
+/// A text by its name.
+pub(super) async fn read(asked: &Asked, kind: PromptKind, name: &str) -> Result<String, Problem> {
+    let name = name.to_owned();
+    let text = with_folders(asked, Scope::Read, move |folders| folders.read(kind, &name)).await?;
+    Ok(text.text)
+}
+
 /// `GET /contexts/names`
 pub(super) async fn names(asked: Asked, Extension(kind): Extension<PromptKind>) -> Result<Response, Problem> {
     let work = move |folders: PromptFolders| Ok(folders.list(kind).into_iter().map(|file| file.name).collect());
