@@ -5,6 +5,7 @@
 
 use super::places::hidden::HeldPlaces;
 use super::working_folder::FolderNumber;
+use crate::domain::paths::climbs;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +34,8 @@ pub struct Bounds {
     pub writable: Vec<PathBuf>,
     /// Files and folders below those that may be read alone. Held where namespaces are.
     pub protected: Vec<PathBuf>,
-    /// Folders that may be written and cannot be moved away or replaced. Held where namespaces are.
+    /// Folders below those that cannot be moved away or replaced. A pin gives no right: outside of what is written it is
+    /// none. Held where namespaces are.
     pub pinned: Vec<PathBuf>,
     /// Secret files and folders that are there and say nothing. Held where namespaces are.
     pub masked: Vec<PathBuf>,
@@ -52,6 +54,26 @@ pub struct Bounds {
     pub folder: Option<(PathBuf, FolderNumber)>,
     /// The first ones of `masked`, held since they were looked up. They are passed beside the words.
     pub held: Arc<HeldPlaces>,
+}
+
+impl Bounds {
+    /// Makes each path name the place that its text says: the kernel takes `..` after a link for another folder than the one
+    /// that is written there. What the user named is resolved; what was found in a project is left out, for a link there must
+    /// not show or open what no list names.
+    pub(super) fn settle(&mut self) {
+        for list in [&mut self.readable, &mut self.writable, &mut self.devices, &mut self.sockets] {
+            let resolved = |path: PathBuf| if climbs(&path) { path.canonicalize().ok() } else { Some(path) };
+            *list = std::mem::take(list).into_iter().filter_map(resolved).collect();
+        }
+        self.protected.retain(|path| !climbs(path));
+        self.pinned = self.pins().cloned().collect();
+    }
+
+    /// The pinned folders that lie in what is written.
+    pub(super) fn pins(&self) -> impl Iterator<Item = &PathBuf> {
+        let written = |path: &PathBuf| self.writable.iter().any(|folder| path.starts_with(folder));
+        self.pinned.iter().filter(move |path| !climbs(path) && written(path))
+    }
 }
 
 /// A folder that appears at another path: a private cache over the host's, the session's temporary files as `/tmp`.

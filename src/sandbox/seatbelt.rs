@@ -21,8 +21,7 @@ pub fn text(profile: &Profile) -> Option<String> {
     let bounds = profile.bounds()?;
     let mut out = "(version 1)\n(allow default)\n(deny file-write*)\n".to_owned();
     rule(&mut out, "allow file-write*", DEVICES.iter().map(|path| ("literal", Path::new(*path))));
-    let writable = bounds.writable.iter().chain(&bounds.pinned);
-    rule(&mut out, "allow file-write*", writable.map(|path| ("subpath", path.as_path())));
+    rule(&mut out, "allow file-write*", bounds.writable.iter().map(|path| ("subpath", path.as_path())));
     rule(&mut out, "deny file-write*", bounds.protected.iter().map(|path| ("subpath", path.as_path())));
     // Its own name, so that it cannot be moved away and another be made in its place.
     rule(&mut out, "deny file-write-unlink", bounds.pinned.iter().map(|path| ("literal", path.as_path())));
@@ -127,7 +126,7 @@ mod tests {
         assert!(workspace.starts_with("(version 1)\n(allow default)\n(deny file-write*)\n"));
         assert!(at("(deny file-write*)") < at("(subpath \"/w\")"));
         assert!(at("(subpath \"/w\")") < at("(deny file-write*\n  (subpath \"/w/.git/hooks\"))"));
-        assert!(at("(deny file-write-unlink\n  (literal \"/w/.git\"))") > at("(subpath \"/w/.git\")"));
+        assert!(at("(deny file-write-unlink\n  (literal \"/w/.git\"))") > at("(subpath \"/w\")"));
         assert!(at("(deny file-read*\n  (subpath \"/Users/u/.ssh\"))") > 0);
         assert!(!workspace.contains("(deny network*)"));
         let reading = text(&Profile::ReadOnly(bounds)).unwrap();

@@ -773,3 +773,28 @@ fn what_others_replace_meanwhile_neither_fails_a_command_nor_opens_anything() {
         assert_eq!(failed, Vec::<String>::new());
     });
 }
+
+#[test]
+fn a_path_that_goes_up_opens_nothing_whatever_list_names_it() {
+    let yard = Yard::new();
+    let outside = yard.work.parent().unwrap().join("beyond");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("f"), "kept\n").unwrap();
+    let above = yard.work.join("..");
+    let beside = yard.work.join("../beyond");
+    std::os::unix::fs::symlink("..", yard.work.join("a/up")).unwrap();
+    let through = yard.work.join("a/up/../beyond");
+    let marker = yard.work.parent().unwrap().join("marker");
+    for path in [&above, &beside, &through] {
+        let file = path.join("f");
+        for list in ["--pinned", "--protected"] {
+            let bounds = [list, text(path), "--protected", text(&file)];
+            for way in ways().into_iter().filter(|way| way.writes()) {
+                let line = format!("echo x > {}; echo x > {}", text(&marker), text(&outside.join("f")));
+                yard.sh(way, &bounds, &format!("({line}) 2>/dev/null"));
+                assert!(!marker.exists(), "{list} {path:?} {way:?}");
+                assert_eq!(std::fs::read_to_string(outside.join("f")).unwrap(), "kept\n", "{list} {path:?} {way:?}");
+            }
+        }
+    }
+}

@@ -158,8 +158,8 @@ impl HeldCommand {
 
     /// Root works in the system's own folders, and packages bring set-id files there.
     fn manages_the_system(&self, bounds: &Bounds) -> bool {
-        let mut writable = bounds.writable.iter().chain(&bounds.pinned);
-        rustix::process::geteuid().is_root() && writable.any(|path| Path::new("/usr/bin").starts_with(path))
+        rustix::process::geteuid().is_root()
+            && bounds.writable.iter().any(|path| Path::new("/usr/bin").starts_with(path))
     }
 
     /// The network for its namespaces; `None` where it gets none.

@@ -96,7 +96,7 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
         // Without a root of its own these would be those of the user, too.
         ["/dev/shm", "/dev/pts", "/dev/tty"].iter().for_each(|path| grant(Path::new(path), writing));
     }
-    bounds.writable.iter().chain(&bounds.pinned).for_each(|path| grant(path, writing));
+    bounds.writable.iter().for_each(|path| grant(path, writing));
     let sockets = AccessFs::from_all(abi) & AccessFs::ResolveUnix;
     for replaced in &bounds.replaced {
         let path = if own_root { &replaced.at } else { &replaced.with };

@@ -2,12 +2,12 @@
 //! command could have laid.
 
 use super::mounts::{place, straight};
-use crate::domain::paths::parts_to_walk;
+use crate::domain::paths::{climbs, parts_to_walk};
 use crate::sandbox::profile::{Bounds, Replaced};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Resolves paths and remembers the links that it met.
 pub(in crate::sandbox) struct Paths {
@@ -30,7 +30,7 @@ const MOST_LINKS: usize = 40;
 
 impl Paths {
     pub(in crate::sandbox) fn new(bounds: &Bounds) -> Self {
-        let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| resolved(path).ok());
+        let written = bounds.writable.iter().filter_map(|path| resolved(path).ok());
         Self { written: written.collect(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
     }
 
@@ -47,14 +47,15 @@ impl Paths {
     /// The place after the links of a path. Most have none, which the call that opens it tells; only the others are
     /// resolved part by part.
     pub(in crate::sandbox) fn open(&mut self, path: &Path) -> Option<RealPlace> {
-        if !path.is_absolute() {
+        // After a link `..` is another folder than the text says.
+        if !path.is_absolute() || climbs(path) {
             return None;
         }
-        match straight(path).map_err(|error| (error, goes_up(path))) {
-            Ok(held) if !goes_up(path) => Some(RealPlace { path: path.components().collect(), held: Some(held) }),
+        match straight(path) {
+            Ok(held) => Some(RealPlace { path: path.components().collect(), held: Some(held) }),
             // Nothing is there, and no link led on.
-            Err((Errno::NOENT | Errno::NOTDIR, false)) => None,
-            _ => {
+            Err(Errno::NOENT | Errno::NOTDIR) => None,
+            Err(_) => {
                 let path = self.real(path)?;
                 let held = place(&path).ok();
                 Some(RealPlace { path, held })
@@ -69,7 +70,7 @@ impl Paths {
 
     /// The path after its links; `None` where nothing is, or where a command could have laid one of them.
     pub(in crate::sandbox) fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        if !path.is_absolute() {
+        if !path.is_absolute() || climbs(path) {
             return None;
         }
         let mut left = parts_to_walk(path);
@@ -111,14 +112,10 @@ impl Paths {
     }
 }
 
-fn goes_up(path: &Path) -> bool {
-    path.components().any(|part| part == Component::ParentDir)
-}
-
 /// The path after all its links, as `canonicalize` gives it, which asks for each part of a path. Most have no link, and one
 /// call tells.
 pub(in crate::sandbox) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
-    if path.is_absolute() && !goes_up(path) && straight(path).is_ok() {
+    if path.is_absolute() && !climbs(path) && straight(path).is_ok() {
         return Ok(path.components().collect());
     }
     path.canonicalize()
@@ -128,7 +125,7 @@ pub(in crate::sandbox) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
 /// nothing, and nothing outside the places that are written: a command cannot write there, and a link in a project must not
 /// show it what no list names. A link to all of a written place protects nothing in it.
 pub(in crate::sandbox) fn protected_places(bounds: &Bounds) -> Vec<PathBuf> {
-    let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| resolved(path).ok());
+    let written = bounds.writable.iter().filter_map(|path| resolved(path).ok());
     let written: HashSet<PathBuf> = written.collect();
     let mut all = with_links(&bounds.protected);
     all.retain(|path| path.ancestors().skip(1).any(|above| written.contains(above)));
@@ -138,7 +135,7 @@ pub(in crate::sandbox) fn protected_places(bounds: &Bounds) -> Vec<PathBuf> {
 /// Places that these paths stand for: what each leads to, and a link itself. Of what is not there nothing.
 fn with_links(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut out = Vec::with_capacity(paths.len());
-    for path in paths {
+    for path in paths.iter().filter(|path| !climbs(path)) {
         out.extend(resolved(path));
         if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
             && let (Some(above), Some(name)) = (path.parent(), path.file_name())

@@ -114,8 +114,7 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
             return Err(not_mounted(&one.place.at)(e));
         }
     }
-    let mut writable = bounds.writable.iter().chain(&bounds.pinned);
-    if !(is_whole && writable.any(|path| path.parent().is_none())) {
+    if !(is_whole && bounds.writable.iter().any(|path| path.parent().is_none())) {
         set(&top, &mounts::READ_ONLY).map_err(what("read-only"))?;
     }
     // What is written, and what is read-only in it, outer places first.
@@ -432,11 +431,12 @@ fn listed(
     mut hold: impl FnMut(RealPlace) -> PathBuf,
 ) -> Result<Vec<RootPlace>, String> {
     let mut all: Vec<RootPlace> = Vec::new();
+    let pins: Vec<PathBuf> = bounds.pins().cloned().collect();
     for (list, kind) in [
         (&bounds.readable[..], PlaceKind::Readable),
         (&bounds.sockets[..], PlaceKind::Readable),
         (&bounds.writable[..], PlaceKind::Writable),
-        (&bounds.pinned[..], PlaceKind::Pinned),
+        (&pins[..], PlaceKind::Pinned),
     ] {
         for path in list {
             let Some((at, from)) = paths.shown(path, &bounds.replaced) else { continue };

@@ -1,8 +1,9 @@
 //! Targets of links that are protected, lie in a protected folder, or on the way to a protected path: a hook is often a link to
 //! a script of the project.
 
-use crate::domain::paths::{lexical, parts_to_walk};
+use crate::domain::paths::parts_to_walk;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Entries of protected folders that are looked at for links.
@@ -70,8 +71,10 @@ impl LinkWalk<'_> {
             if met > MOST_LINKS {
                 return out;
             }
+            // Of what goes up behind it the link alone decides where it is.
+            out.extend(left.iter().any(|part| part == "..").then(|| done.clone()));
             done.pop();
-            out.push(left.iter().rev().fold(lexical(&done, &target), |path, part| path.join(part)));
+            out.extend(on_the_way(&done, &target, &left));
             if target.is_absolute() {
                 done = PathBuf::from("/");
             }
@@ -84,9 +87,28 @@ impl LinkWalk<'_> {
     }
 }
 
+/// The path that a link in a folder without links stands for; `None` where it goes up after a name that may be a link, so that
+/// its text says nothing of its place.
+fn on_the_way(folder: &Path, target: &Path, left: &[OsString]) -> Option<PathBuf> {
+    let mut path = if target.is_absolute() { PathBuf::from("/") } else { folder.to_owned() };
+    let mut named = false;
+    for part in parts_to_walk(target).iter().rev().chain(left.iter().rev()) {
+        match (part == "..", named) {
+            (true, true) => return None,
+            (true, false) => drop(path.pop()),
+            (false, _) => {
+                path.push(part);
+                named = true;
+            }
+        }
+    }
+    Some(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::paths::climbs;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -111,6 +133,11 @@ mod tests {
             let found = led_to(&[root.join(name)], &root);
             assert!(found.contains(&root.join(led)), "{name}: {found:?}");
         }
+        // One that goes up behind a link, which is another place than its text says: nothing outside is named.
+        symlink("..", root.join("s2/up")).unwrap();
+        symlink("up/../outside", root.join("s2/.zed")).unwrap();
+        let found = led_to(&[root.join("s2/.zed")], &root);
+        assert!(found.contains(&root.join("s2/up")) && found.iter().all(|path| !climbs(path)), "{found:?}");
         // A path that is none itself, and one of which nothing is there.
         assert!(led_to(&[root.join("l/a")], &root).contains(&root.join("real/a")));
         assert!(led_to(&[root.join("real/a")], &root).is_empty());

@@ -58,6 +58,9 @@ pub fn workspace(site: &Site<'_>) -> Profile {
 fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
     let mut bounds = shared(site, found, repository);
     bounds.writable.push(site.cwd.to_owned());
+    // git writes there, also from a folder deep in its tree.
+    let folders = repository.iter().flat_map(|one| [&one.common, &one.own]);
+    bounds.writable.extend(folders.filter(|folder| !folder.starts_with(site.cwd)).cloned());
     match site.namespaces {
         Namespaces::With => bounds.replaced.extend(own_caches(site)),
         Namespaces::Without => {

@@ -43,6 +43,9 @@ pub(super) fn profile(site: &Site<'_>, make: fn(&Site<'_>, &ScanFindings, Option
     let mut tries = 0;
     loop {
         let mut profile = make(site, &before.0, repository.as_ref());
+        if let Some(bounds) = profile.bounds_mut() {
+            bounds.settle();
+        }
         let Some(bounds) = profile.bounds_mut().filter(|bounds| bounds.namespaces == Namespaces::With) else {
             return profile;
         };

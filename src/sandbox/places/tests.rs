@@ -379,3 +379,40 @@ fn more_secrets_than_can_be_hidden_one_by_one_are_said_to_be_and_in_a_folder_the
         assert!(bounds.masked.contains(&bench.cwd) && bounds.held.is_empty());
     }
 }
+
+/// Links as a repository may have them, with names that are protected among them.
+fn any_links() -> impl proptest::strategy::Strategy<Value = Vec<(String, String)>> {
+    use proptest::prelude::*;
+    let folder = prop::sample::select(vec!["", "a/", "a/b/", "a/up/", ".git/", ".vscode/"]);
+    let name = prop::sample::select(vec!["up", "l", ".vscode", ".zed", ".envrc", ".husky", "hooks", "config", ".git"]);
+    let part = prop::sample::select(vec!["..", "../..", "up", "l", "a", "a/b", "outside", ".vscode", ".", "src"]);
+    let target = prop::collection::vec(part, 1..5).prop_map(|parts| parts.join("/"));
+    prop::collection::vec(((folder, name).prop_map(|(folder, name)| format!("{folder}{name}")), target), 1..7)
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 200, ..Default::default() })]
+    /// Whatever links a project has: nothing outside of it is written for their sake, and no path stands for another place
+    /// than its text says.
+    #[test]
+    fn no_link_of_a_project_opens_anything_outside(links in any_links(), with in proptest::bool::ANY) {
+        let files = ["home/outside/f", "home/p/a/b/x", "home/p/src/x", "home/outside/HEAD", "home/p/.git/HEAD",
+            "home/p/.git/objects/x", "home/p/.git/refs/x", "home/p/.vscode/x"];
+        let mut bench = Bench::new("home/p", &files);
+        bench.namespaces = if with { Namespaces::With } else { Namespaces::Without };
+        for (name, target) in &links {
+            let at = bench.cwd.join(name);
+            let _ = std::fs::remove_file(&at);
+            let _ = std::os::unix::fs::symlink(target, &at);
+        }
+        let bounds = bench.workspace();
+        let lists = [&bounds.readable, &bounds.writable, &bounds.pinned, &bounds.protected];
+        for path in lists.into_iter().flatten() {
+            proptest::prop_assert!(path.is_absolute() && !crate::domain::paths::climbs(path), "{path:?}: {links:?}");
+        }
+        for path in bounds.writable.iter().chain(&bounds.pinned).filter(|path| path.starts_with(&bench.root)) {
+            let own = path.starts_with(&bench.cwd) || path.starts_with(&bench.session);
+            proptest::prop_assert!(own, "{path:?}: {links:?}");
+        }
+    }
+}

@@ -216,8 +216,7 @@ impl EndedCommand<'_> {
         if let Some(protected) = bounds.protected.iter().find(|place| full.starts_with(place)) {
             return Some(protected.clone());
         }
-        let writes = bounds.writable.iter().chain(bounds.replaced.iter().map(|one| &one.at));
-        let mut written = writes.chain(&bounds.pinned);
+        let mut written = bounds.writable.iter().chain(bounds.replaced.iter().map(|one| &one.at));
         let system = SYSTEM.iter().any(|top| full.starts_with(top)) || full.components().count() < 3;
         let there = full.symlink_metadata().is_ok() || full.parent().is_some_and(Path::is_dir);
         let outside = !full.starts_with(self.cwd) && !written.any(|place| full.starts_with(place));
