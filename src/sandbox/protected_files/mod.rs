@@ -298,6 +298,9 @@ impl Guard {
         let is_same = before.mode == meta.mode()
             && before.content.is_some()
             && before.content == look::content(path, meta, room, Reading::Fresh);
+        if is_same && meta.is_file() && meta.nlink() > before.names {
+            return Some(What::Linked(before.earlier()));
+        }
         let in_order = is_same || before.seen == now && before.content.is_none() || before.doubtful && is_plain();
         (!in_order).then(|| What::Changed(before.earlier()))
     }

@@ -212,6 +212,7 @@ fn found(guard: &Guard, site: &Site<'_>) -> Vec<String> {
         match change.what {
             What::Made => format!("made {path}{by}"),
             What::Changed(earlier) => format!("changed {path} {}{by}", text(earlier)),
+            What::Linked(_) => format!("linked {path}{by}"),
             What::Gone(earlier) => format!("gone {path} {}{by}", text(earlier)),
             What::Unseen(why) => format!("unseen {path} {why:?}"),
         }
@@ -487,4 +488,26 @@ fn git_may_note_what_runs_nothing_where_it_was_asked_to() {
     folder.moves = Moves { settings: true, ..Moves::default() };
     let found = folder.after(|write| write(".git/config", track));
     assert_eq!(found, ["changed .git/config [core]\n\tpager = x\n Git"]);
+}
+
+#[test]
+fn a_protected_file_that_got_another_name_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    std::fs::create_dir_all(cwd.join(".vscode")).unwrap();
+    let (file, known) = (cwd.join(".envrc"), cwd.join(".vscode/tasks.json"));
+    for path in [&file, &known] {
+        std::fs::write(path, "mine").unwrap();
+    }
+    std::fs::hard_link(&known, root.join("before")).unwrap();
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let guard = Guard::before(&site, None);
+    std::fs::hard_link(&file, root.join("outside")).unwrap();
+    let found = guard.after(&site, &HashSet::new());
+    let [GuardedChange { path, what: What::Linked(Some(earlier)), by: ChangedBy::Command }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((path, &earlier.content[..]), (&file, &b"mine"[..]));
 }

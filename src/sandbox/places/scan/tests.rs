@@ -48,6 +48,19 @@ fn links_into_folders_of_a_session_are_protected() {
 }
 
 #[test]
+fn temporary_files_are_no_part_of_a_project_that_lies_elsewhere() {
+    for (root, real, expected) in [
+        ("/home/u/p", "/tmp/evil", true),
+        ("/home/u/p", "/var/tmp/evil", true),
+        ("/home/u/p", "/tmpfs/x", false),
+        ("/home/u/p", "/home/u/other", false),
+        ("/tmp/p", "/tmp/other", false),
+    ] {
+        assert_eq!(super::tree::is_temporary(Path::new(root), Path::new(real)), expected, "{root} {real}");
+    }
+}
+
+#[test]
 fn secrets_are_found_by_name_and_by_content_at_any_depth() {
     let (_dir, root) = root();
     let token = "a1B2c3D4e5F6g7H8i9";

@@ -5,6 +5,7 @@ use super::content::is_public;
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
 use crate::sandbox::own_folders;
+use crate::sandbox::places::folders::below_temp;
 use crate::sandbox::places::git_tracked::{Stamp, TrackedFiles, stamp};
 use crate::sandbox::places::inherited::Inherited;
 use crate::sandbox::places::sight::{self, FolderSight, Unlooked};
@@ -436,8 +437,8 @@ impl Tree {
     }
 }
 
-/// True for a link to a folder that commands write and where nobody looks for repositories: git's own, and lisle's. Links to
-/// files are those of large contents.
+/// True for a link to a folder that commands write and where nobody looks for repositories: git's own, lisle's, and one for
+/// temporary files. Links to files are those of large contents.
 fn leads_unseen(root: &Path, link: &Path) -> bool {
     let Ok(to) = std::fs::read_link(link) else { return false };
     let is_of_git = |path: &Path| path.iter().any(|part| part == ".git");
@@ -449,7 +450,13 @@ fn leads_unseen(root: &Path, link: &Path) -> bool {
         return false;
     }
     let Ok(real) = link.canonicalize() else { return true };
-    is_of_git(&to) || real.strip_prefix(root).map_or_else(|_| own_folders::holds(&real), is_of_git)
+    let is_written = || own_folders::holds(&real) || is_temporary(root, &real);
+    is_of_git(&to) || real.strip_prefix(root).map_or_else(|_| is_written(), is_of_git)
+}
+
+/// True for a place among temporary files, seen from a project that does not lie there itself.
+pub(super) fn is_temporary(root: &Path, real: &Path) -> bool {
+    below_temp(real).is_some() && below_temp(root).is_none()
 }
 
 /// The end of a path, by which entries are protected: no rule names more than two folders.
