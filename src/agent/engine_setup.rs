@@ -24,8 +24,9 @@ pub struct Setup {
     pub rules: Arc<dyn RuleBook>,
     /// Settings that the engine goes by.
     pub settings: EngineSettings,
-    /// Called when the user chose a connection, so that it is the default next time.
-    pub chosen: Box<dyn Fn(&ConnectionName) + Send + Sync>,
+    /// Called when the user chose a connection or a model of it, so that it is the usual one next time. `None`: no model
+    /// was chosen. True if the model is the connection's usual one from now on.
+    pub chosen: Box<dyn Fn(&ConnectionName, Option<&str>) -> bool + Send + Sync>,
 }
 
 /// Settings that the engine goes by.

@@ -82,6 +82,8 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
+    /// Count sessions of other programs on this machine; answered by [`super::Msg::Importable`].
+    Histories,
     /// Read the settings; answered by [`super::Msg::Settings`].
     Settings,
     /// Set this in the user's settings, and use it from now on where that can be. Answered by [`super::Msg::Settings`].

@@ -189,6 +189,7 @@ impl Client {
             Effect::Browse(url) => background_tasks::browse(events, url),
             Effect::Picture => background_tasks::picture(events, files.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
+            Effect::Histories => background_tasks::count_histories(events, files.machine.is_none()),
             Effect::Settings => background_tasks::read_settings(events, &files.settings),
             Effect::Commands { cwd } => background_tasks::read_commands(events, &files.commands, cwd),
             Effect::KeepFace(kept) => background_tasks::save_ui_state(&files.ui_state, *kept),

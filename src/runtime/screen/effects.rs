@@ -51,6 +51,7 @@ impl Screen {
             | Effect::Browse(_)
             | Effect::Picture
             | Effect::Discard(_)
+            | Effect::Histories
             | Effect::Settings
             | Effect::Commands { .. }
             | Effect::KeepFace(_)

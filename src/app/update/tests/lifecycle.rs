@@ -263,7 +263,7 @@ fn before_the_first_message_a_new_session_begins_with_its_text() {
     assert!(screen.last_notice().contains("No message to rewind to"), "{}", screen.last_notice());
     screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
     screen.wait(5_000).keys("esc").wait(100).keys("esc enter");
-    assert!(asked(&screen).contains("A new session with the same settings"), "{}", asked(&screen));
+    assert!(asked(&screen).contains("Opens a new session with the same settings"), "{}", asked(&screen));
     let aim = UndoAim::Since(MessageId::new("m1"));
     let plan = Command::Session { id: id("s"), command: SessionCommand::PlanUndo { aim } };
     assert!(screen.sent().contains(&plan));
