@@ -115,6 +115,7 @@ fn of_session(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {
         SessionAction::Rewind => rewind::rewind(state, fx),
         SessionAction::Export => export::export(state, None, None, fx),
         SessionAction::Share => export::share(state, fx),
+        SessionAction::Unshare => export::unshare(state, fx),
         SessionAction::Import => fx.push(Effect::Histories),
         SessionAction::Clear => questions::ask_clear(state),
         SessionAction::Delete => questions::ask_delete(state, &session_changes::targets(state), false),

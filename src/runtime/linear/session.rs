@@ -369,7 +369,7 @@ impl Surface for Linear {
                 background_tasks::edit(&self.client.events, self.client.files.temp.clone(), text);
             }
             Effect::Show { text, .. } | Effect::ShowCode { text, .. } => self.print(&as_lines(&text)),
-            asks @ (Effect::Settings | Effect::Histories) => {
+            asks @ (Effect::Settings | Effect::Histories | Effect::SharePage { .. } | Effect::Unshare { .. }) => {
                 self.await_answers();
                 self.client.perform(asks);
             }

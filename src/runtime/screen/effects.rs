@@ -52,6 +52,8 @@ impl Screen {
             | Effect::Picture
             | Effect::Discard(_)
             | Effect::Histories
+            | Effect::SharePage { .. }
+            | Effect::Unshare { .. }
             | Effect::Settings
             | Effect::Commands { .. }
             | Effect::KeepFace(_)
