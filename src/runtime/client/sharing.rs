@@ -59,7 +59,7 @@ pub(super) fn unshare(events: &Events, files: &ClientFiles, session: SessionId) 
             all.iter().filter(of_session).map(|page| pages.revoke(&page.id)).collect();
         let notice = match revoked.iter().find_map(|one| one.as_ref().err()) {
             Some(error) => Notice::new(Level::Error, format!("A page is still shared: {error}.")),
-            None if !is_here => Notice::new(Level::Info, "Pages of another machine are taken back there")
+            None if !is_here => Notice::new(Level::Info, "Pages of another machine are revoked there")
                 .hint("lisle gateway share --revoke ID"),
             None if revoked.is_empty() => Notice::new(Level::Info, "No page of this session has an address"),
             None => Notice::new(Level::Info, "The addresses of this session's pages lead nowhere now"),

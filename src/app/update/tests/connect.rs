@@ -307,7 +307,9 @@ fn an_import_offers_the_programs_that_have_sessions_here() {
     screen.type_text("/import").keys("enter");
     assert!(screen.fx.contains(&Effect::Histories));
     let found = crate::app::state::lobby::FoundHistory { word: "codex", program: "Codex", sessions: 3 };
-    screen.msg(Msg::Importable(vec![found])).wait(400).keys("enter");
+    screen.msg(Msg::Importable(vec![found])).draw(true).wait(2_000);
+    assert!(matches!(screen.state.overlays.last(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Import));
+    screen.keys("enter");
     let imports = |command: &Command| match command {
         Command::Engine(EngineCommand::Import { path, .. }) => Some(path.display().to_string()),
         _ => None,

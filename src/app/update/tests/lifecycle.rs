@@ -639,7 +639,7 @@ fn a_session_of_another_program_is_asked_for_and_shown() {
     command(&mut screen, "/import ../a b.jsonl");
     assert!(screen.sent().contains(&import("../a b.jsonl")));
     command(&mut screen, "/import");
-    screen.msg(Msg::Importable(Vec::new()));
+    screen.msg(Msg::Importable(Vec::new())).draw(true).wait(2_000);
     assert!(matches!(screen.state.overlay(), Some(Overlay::Prompt(_))));
     screen.type_text("~/x").keys("enter");
     assert!(screen.sent().contains(&import("~/x")));

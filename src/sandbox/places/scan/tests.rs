@@ -43,8 +43,10 @@ fn links_into_folders_of_a_session_are_protected() {
     link("sub", "src/inner");
     link("../sessions/s/session.jsonl", "file");
     link("relative/lib", "chain");
+    link("../sessions/s/tmp/later/x", "dangling");
+    link("../beside/later", "harmless");
     let found = look(&root, &[]);
-    assert_eq!(below(&root, &found.protected), ["absolute", "relative", "src/sub/deep"]);
+    assert_eq!(below(&root, &found.protected), ["absolute", "dangling", "relative", "src/sub/deep"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::ScanFindings;
 use super::content::is_public;
-use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
+use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, lexical, protected_entries};
 use crate::domain::secret::Content;
 use crate::sandbox::own_folders;
 use crate::sandbox::places::folders::below_temp;
@@ -446,12 +446,23 @@ fn leads_unseen(root: &Path, link: &Path) -> bool {
     if !is_of_git(&to) && !to.is_absolute() && !to.iter().any(|part| part == "..") {
         return false;
     }
-    if !link.metadata().is_ok_and(|meta| meta.is_dir()) {
+    // What is not there yet may be a folder later, when nobody looks at the link.
+    if link.metadata().is_ok_and(|meta| !meta.is_dir()) {
         return false;
     }
-    let Ok(real) = link.canonicalize() else { return true };
+    let Some(real) = leads_to(link, &to) else { return true };
     let is_written = || own_folders::holds(&real) || is_temporary(root, &real);
     is_of_git(&to) || real.strip_prefix(root).map_or_else(|_| is_written(), is_of_git)
+}
+
+/// The place that a link leads to, also where nothing is there; `None` where that is not known.
+fn leads_to(link: &Path, to: &Path) -> Option<PathBuf> {
+    if let Ok(real) = link.canonicalize() {
+        return Some(real);
+    }
+    let whole = link.parent()?.canonicalize().ok()?.join(to);
+    let (above, real) = whole.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    Some(lexical(&real, whole.strip_prefix(above).ok()?))
 }
 
 /// True for a place among temporary files, seen from a project that does not lie there itself.
