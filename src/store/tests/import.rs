@@ -567,7 +567,7 @@ fn only_regular_files_are_imported() {
         (piped, "is a pipe, socket or device"),
         (empty, "no session.jsonl"),
         (secret, "unknown format"),
-        (root.path().join("nowhere"), "Was it moved"),
+        (root.path().join("nowhere"), "was moved or deleted"),
     ] {
         let error = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains(path.to_str().unwrap()), "{error}");

@@ -1,0 +1,243 @@
+//! Histories as today's versions of other programs write them, in small form.
+
+use super::import::{asked, infos};
+use super::lifecycle::quick;
+use super::*;
+use crate::domain::message::{Body, InfoKind};
+use crate::store::{HistoryKind, histories_in};
+use serde_json::{Value, json};
+
+/// A file of lines.
+fn write(path: &Path, records: &[Value]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, records.iter().map(|record| format!("{record}\n")).collect::<String>()).unwrap();
+}
+
+fn import(root: &Path, path: &Path) -> Imported {
+    quick(root).import(path, Path::new(""), Mode::Ask, NOW).unwrap()
+}
+
+fn rows(root: &Path, imported: &Imported) -> Vec<Message> {
+    quick(root).read(&imported.meta.id, 500).unwrap().rows
+}
+
+/// The session of a file of these records, and its rows.
+fn imported(records: &[Value]) -> (tempfile::TempDir, Imported, Vec<Message>) {
+    let root = folder();
+    let path = root.path().join("session-x.jsonl");
+    write(&path, records);
+    let imported = import(root.path(), &path);
+    let rows = rows(root.path(), &imported);
+    (root, imported, rows)
+}
+
+// ---- Codex ----
+
+fn codex(ordinal: u64, kind: &str, payload: Value) -> Value {
+    json!({"timestamp": "2026-11-28T01:13:36.000Z", "ordinal": ordinal, "type": kind, "payload": payload})
+}
+
+fn codex_said(ordinal: u64, role: &str, text: &str) -> Value {
+    let kind = if role == "user" { "input_text" } else { "output_text" };
+    codex(ordinal, "response_item", json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
+}
+
+const PARENT: &str = "01a21fb6-ffb7-7893-860f-47f913050215";
+const FORK: &str = "01a21fb7-03eb-7782-beb0-c26f69c44500";
+
+fn parent_of_fork() -> Vec<Value> {
+    let head = json!({"id": PARENT, "timestamp": "2026-11-28T01:13:36.450Z", "cwd": "/w"});
+    vec![
+        codex(0, "session_meta", head),
+        codex_said(1, "user", "one"),
+        codex_said(2, "assistant", "first"),
+        codex_said(3, "user", "two"),
+        codex_said(4, "assistant", "second"),
+    ]
+}
+
+/// A fork before the second turn; `base` are further fields of its head.
+fn fork(base: Value) -> Vec<Value> {
+    let mut head = json!({
+        "id": FORK, "forked_from_id": PARENT, "forked_from_ordinal_exclusive": 3,
+        "timestamp": "2026-11-28T01:13:37.525Z", "cwd": "/w/fork",
+    });
+    head.as_object_mut().unwrap().extend(base.as_object().unwrap().clone());
+    vec![codex(3, "session_meta", head), codex_said(4, "user", "forked"), codex_said(5, "assistant", "third")]
+}
+
+fn jobs(rows: &[Message]) -> Vec<&str> {
+    let ended = rows.iter().filter_map(|row| match &row.body {
+        Body::Info(info) if info.kind == InfoKind::JobEnded => Some(info.text.as_str()),
+        _ => None,
+    });
+    ended.collect()
+}
+
+// ---- pictures ----
+
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAYCAIAAAAUMWhjAAAAJklEQVR4nGO8IyLCQEvARFPTRy0YtWDUglELRi0YtWDUglELqAYAHw4BNEtbNJcAAAAASUVORK5CYII=";
+
+/// Records of each program in which a tool read a picture.
+fn picture_reads() -> Vec<(&'static str, Vec<Value>)> {
+    let url = format!("data:image/png;base64,{PNG}");
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}});
+    let response = json!({"functionResponse": {"id": "c", "name": "read_file", "response": {"output": "Binary content provided (1 item(s))."}}});
+    let inline = json!({"inlineData": {"mimeType": "image/png", "data": PNG}});
+    let call = json!({"id": "c", "name": "read_file", "args": {"file_path": "/w/red.png"}, "status": "success", "result": [response, inline]});
+    let oc = json!({"status": "completed", "input": {"filePath": "/w/red.png"}, "output": "Image read successfully", "attachments": [{"type": "file", "mime": "image/png", "url": url}]});
+    vec![
+        (
+            "Claude Code",
+            vec![
+                claude(1, "user", json!("look")),
+                claude(
+                    2,
+                    "assistant",
+                    json!([{"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": "/w/red.png"}}]),
+                ),
+                claude(3, "user", json!([{"type": "tool_result", "tool_use_id": "c", "content": [image]}])),
+            ],
+        ),
+        (
+            "Codex",
+            vec![
+                codex(0, "session_meta", json!({"id": "t", "cwd": "/w"})),
+                codex_said(1, "user", "look"),
+                codex(
+                    2,
+                    "response_item",
+                    json!({"type": "function_call", "call_id": "c", "name": "view_image", "arguments": "{\"path\":\"/w/red.png\"}"}),
+                ),
+                codex(
+                    3,
+                    "response_item",
+                    json!({"type": "function_call_output", "call_id": "c", "output": [{"type": "input_image", "image_url": url}]}),
+                ),
+            ],
+        ),
+        (
+            "Gemini CLI",
+            vec![
+                gemini_head(),
+                gemini("a", "user", json!([{"text": "look"}])),
+                with(gemini("b", "gemini", json!("")), json!({"toolCalls": [call]})),
+                gemini("r", "user", json!([response, inline])),
+            ],
+        ),
+        (
+            "opencode",
+            vec![
+                json!({"info": {"id": "ses_1", "directory": "/w", "title": "t", "time": {"created": 1}}, "messages": [
+                    {"info": {"id": "m1", "role": "user", "time": {"created": 2}}, "parts": [{"type": "text", "text": "look"}]},
+                    {"info": {"id": "m2", "role": "assistant", "time": {"created": 3}}, "parts": [{"type": "tool", "tool": "read", "callID": "c", "state": oc}]},
+                ]}),
+            ],
+        ),
+        (
+            "pi",
+            vec![
+                json!({"type": "session", "id": "s", "timestamp": "2026-11-28T01:02:45.701Z", "cwd": "/w"}),
+                pi("a", None, json!({"role": "user", "content": "look"})),
+                pi(
+                    "b",
+                    Some("a"),
+                    json!({"role": "assistant", "content": [{"type": "toolCall", "id": "c", "name": "read", "arguments": {"path": "/w/red.png"}}]}),
+                ),
+                pi(
+                    "d",
+                    Some("b"),
+                    json!({"role": "toolResult", "toolCallId": "c", "toolName": "read", "content": [{"type": "image", "data": PNG, "mimeType": "image/png"}]}),
+                ),
+            ],
+        ),
+    ]
+}
+
+fn with(mut record: Value, more: Value) -> Value {
+    record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    record
+}
+
+fn claude(number: usize, role: &str, content: Value) -> Value {
+    json!({
+        "type": role, "uuid": format!("u{number}"), "parentUuid": (number > 1).then(|| format!("u{}", number - 1)),
+        "sessionId": "s", "isSidechain": false, "cwd": "/w", "timestamp": format!("2026-01-02T03:04:0{number}.000Z"),
+        "message": {"role": role, "content": content},
+    })
+}
+
+fn gemini_head() -> Value {
+    json!({"sessionId": "s1", "projectHash": "h", "startTime": "2026-11-28T01:14:12.654Z", "kind": "main"})
+}
+
+fn gemini(id: &str, kind: &str, content: Value) -> Value {
+    json!({"id": id, "timestamp": "2026-11-28T01:14:12.675Z", "type": kind, "content": content})
+}
+
+fn pi(id: &str, parent: Option<&str>, message: Value) -> Value {
+    json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-11-28T01:02:46.000Z", "message": message})
+}
+
+// ---- results of commands ----
+
+// ---- Gemini ----
+
+/// A session of Gemini that was resumed within a minute, so that its file goes on.
+fn resumed() -> Vec<Value> {
+    let context = || gemini("ctx", "user", json!([{"text": "<session_context>\nhere\n</session_context>"}]));
+    let error = "Path not in workspace";
+    let response = json!({"functionResponse": {"id": "c", "name": "read_file", "response": {"error": error}}});
+    let call = json!({"id": "c", "name": "read_file", "args": {"file_path": "/x"}});
+    let done = with(call.clone(), json!({"status": "error", "result": [response]}));
+    let later = |record: Value| with(record, json!({"timestamp": "2026-11-28T01:14:16.141Z"}));
+    vec![
+        gemini_head(),
+        json!({"$set": {"messages": [context()]}}),
+        gemini("a", "user", json!([{"text": "read"}])),
+        with(gemini("b", "gemini", json!("Reading.")), json!({"toolCalls": [done]})),
+        gemini("r", "user", json!([response])),
+        gemini("d", "gemini", json!("Refused.")),
+        with(gemini_head(), json!({"startTime": "2026-11-28T01:14:16.125Z"})),
+        json!({"$set": {"messages": [later(context())]}}),
+        json!({"$set": {"sessionId": "s1"}}),
+        json!({"$set": {"messages": [
+            later(context()),
+            later(gemini("a", "user", json!([{"text": "read"}]))),
+            later(gemini("b", "gemini", json!([{"text": "Reading."}, {"functionCall": call}]))),
+            later(gemini("b_response", "user", json!([response]))),
+            later(gemini("r", "user", json!([response]))),
+            later(gemini("d", "gemini", json!([{"text": "Refused."}]))),
+        ]}}),
+        gemini("e", "user", json!([{"text": "next"}])),
+    ]
+}
+
+/// Names of the files that the user gave along, with their text.
+fn attached(rows: &[Message]) -> Vec<(String, Option<String>)> {
+    let files = rows.iter().filter_map(|row| match &row.body {
+        Body::User(said) => Some(&said.attachments),
+        _ => None,
+    });
+    files.flatten().map(|file| (file.name.clone(), std::fs::read_to_string(&file.path).ok())).collect()
+}
+
+// ---- Claude Code, pi, opencode ----
+
+// ---- any program ----
+
+#[test]
+fn a_place_that_is_not_there_is_no_skipped_source_and_a_link_is_one() {
+    let root = folder();
+    let sessions = root.path().join("sessions");
+    write(&sessions.join("rollout-x.jsonl"), &parent_of_fork());
+    let elsewhere = root.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let places = [&sessions, &root.path().join("archived_sessions")].map(|place| (HistoryKind::Codex, place.clone()));
+    let found = histories_in(&places, HistoryKind::Codex);
+    assert_eq!((found.items.len(), found.passed.len()), (1, 0), "{found:?}");
+    std::os::unix::fs::symlink(&elsewhere, sessions.join("2025")).unwrap();
+    std::os::unix::fs::symlink(root.path().join("none"), sessions.join("notes")).unwrap();
+    let found = histories_in(&places, HistoryKind::Codex);
+    assert_eq!(found.passed, [(sessions.join("2025"), "a symlink: not followed".to_owned())]);
+}
