@@ -205,7 +205,7 @@ fn a_transcript_of_openclaw() {
     // What the gateway said itself is no model's.
     let said = rows.iter().find(|row| matches!(&row.body, Body::Assistant(said) if said.text.starts_with("The train")));
     assert_eq!(said.unwrap().model, None);
-    assert_eq!(imported.left, ["Lines that are not JSON not included: 1."]);
+    assert_eq!(imported.left, ["Half-written last lines not included: 1."]);
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn odd_lines_cost_themselves_alone() {
     std::fs::write(&path, text).unwrap();
     let store = quick(root.path());
     let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-    assert_eq!(imported.left, ["Lines that are not JSON not included: 4."]);
+    assert_eq!(imported.left, ["Lines that are not JSON not included: 3.", "Half-written last lines not included: 1."]);
     let rows = store.read(&imported.meta.id, 9).unwrap().rows;
     assert_eq!(asked(&rows).len(), 1);
     assert!(store.session_dir(&imported.meta.id).starts_with(root.path()));

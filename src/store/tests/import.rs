@@ -18,9 +18,10 @@ pub(super) fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, 
     assert!(store.verify(&imported.meta.id).unwrap().is_sound());
     let rows = store.read(&imported.meta.id, 500).unwrap().rows;
     assert_eq!(imported.meta.messages as usize, rows.len());
-    // What was not included is told at the end.
+    // What was not included is told at the end, but for a line that may still be written.
     let last = rows.last().map(|row| format!("{:?}", row.body)).unwrap_or_default();
-    assert!(imported.left.iter().all(|sentence| last.contains(sentence.as_str())), "{last}");
+    let mut noted = imported.left.iter().filter(|sentence| !sentence.starts_with("Half-written"));
+    assert!(noted.all(|sentence| last.contains(sentence.as_str())), "{last}");
     let said = rows.iter().filter(|row| !matches!(row.body, Body::Info(_)));
     let words = said.map(|row| match &row.body {
         Body::User(said) => format!("you: {}", said.text),

@@ -227,6 +227,22 @@ fn attached(rows: &[Message]) -> Vec<(String, Option<String>)> {
 // ---- any program ----
 
 #[test]
+fn a_line_that_is_written_to_its_end_later_leaves_no_note() {
+    let root = folder();
+    let path = root.path().join("s.jsonl");
+    let (first, second) = (claude(1, "user", json!("one")).to_string(), claude(2, "user", json!("two")).to_string());
+    std::fs::write(&path, format!("{first}\n{}", &second[..40])).unwrap();
+    let half = import(root.path(), &path);
+    assert_eq!(half.left, ["Half-written last lines not included: 1."]);
+    assert_eq!(infos(&rows(root.path(), &half), InfoKind::Remark), 0);
+    std::fs::write(&path, format!("{first}\n{second}\n")).unwrap();
+    let whole = import(root.path(), &path);
+    assert_eq!((&whole.again, &whole.left), (&Some(Reimport::Added(half.meta.id.clone(), 1)), &Vec::new()));
+    let rows = rows(root.path(), &whole);
+    assert_eq!((asked(&rows), rows.len()), (vec!["one", "two"], 2));
+}
+
+#[test]
 fn a_place_that_is_not_there_is_no_skipped_source_and_a_link_is_one() {
     let root = folder();
     let sessions = root.path().join("sessions");

@@ -56,6 +56,8 @@ const UNKNOWN: &str = "unknown format: expected a session of Claude Code, Codex,
 /// Advice on a conversation without a message.
 const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
 /// Prefix of the id of a row that says what was not included.
+/// Name of a line that its program may still be writing. The session has no note of it, which would stay when it is whole.
+const HALF_WRITTEN: &str = "half-written last lines";
 const LEFT: &str = "import-left-";
 
 /// State that all sessions of an import share.
@@ -219,7 +221,11 @@ impl Store {
             part.form = RecordForm::Log(order);
         }
         let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
-        left.extend([("lines that are not JSON", odd), ("rewound messages", reading.rewound())]);
+        left.extend([
+            ("lines that are not JSON", odd.broken),
+            (HALF_WRITTEN, odd.half_written),
+            ("rewound messages", reading.rewound()),
+        ]);
         if kind == HistoryKind::ClaudeCode {
             left.insert("subagent records", self.subagents(path));
         }
@@ -427,12 +433,12 @@ impl Store {
             None => BTreeMap::new(),
         };
         writer.journal.mark_not_included(&left);
-        let told = |(what, count): (&str, usize)| {
-            let new = count.saturating_sub(before.get(what).copied().unwrap_or(0));
-            let (first, rest) = what.split_at(1);
-            (new > 0).then(|| format!("{}{rest} not included: {new}.", first.to_uppercase()))
-        };
-        let left: Vec<String> = left.into_iter().filter_map(told).collect();
+        left.iter_mut().for_each(|(what, count)| {
+            *count = count.saturating_sub(before.get(*what).copied().unwrap_or(0));
+        });
+        left.retain(|_, count| *count > 0);
+        let passing = left.remove(HALF_WRITTEN).map(|count| not_included((HALF_WRITTEN, count)));
+        let mut left: Vec<String> = left.into_iter().map(not_included).collect();
         // It stays with the session what it lacks.
         if !left.is_empty() {
             let which = if known { "The rows above were added from" } else { "This was" };
@@ -450,6 +456,7 @@ impl Store {
         meta.model = facts.model.clone().or(meta.model);
         writer.end(meta)?;
         Ok(Copied { left, rows: sieve.ids.len() })
+        left.extend(passing);
     }
 }
 
@@ -460,6 +467,12 @@ struct Source {
     reading: Box<dyn ForeignTranscript>,
     left: BTreeMap<&'static str, usize>,
 }
+/// A sentence on what was left out.
+fn not_included((what, count): (&str, usize)) -> String {
+    let (first, rest) = what.split_at(1);
+    format!("{}{rest} not included: {count}.", first.to_uppercase())
+}
+
 
 impl Source {
     /// Identity of the conversation.
