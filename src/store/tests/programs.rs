@@ -66,6 +66,82 @@ fn fork(base: Value) -> Vec<Value> {
     vec![codex(3, "session_meta", head), codex_said(4, "user", "forked"), codex_said(5, "assistant", "third")]
 }
 
+#[test]
+fn a_fork_of_codex_is_a_session_of_its_own() {
+    let base = json!({"history_base": {"thread_id": PARENT, "end_ordinal_exclusive": 3}});
+    let copied = {
+        let mut copied = fork(json!({}));
+        copied.splice(1..1, parent_of_fork().into_iter().take(3));
+        copied
+    };
+    for (name, forked) in [("base", fork(base)), ("ordinal", fork(json!({}))), ("copy", copied)] {
+        let root = folder();
+        let sessions = root.path().join("codex/sessions/2026/11/28");
+        let one = sessions.join(format!("rollout-2026-11-28T01-13-36-{PARENT}.jsonl"));
+        let other = sessions.join(format!("rollout-2026-11-28T01-13-37-{FORK}.jsonl"));
+        write(&one, &parent_of_fork());
+        write(&other, &forked);
+        let (parent, fork) = (import(root.path(), &one), import(root.path(), &other));
+        assert_ne!(parent.meta.id, fork.meta.id, "{name}");
+        assert_eq!((fork.again.clone(), &fork.left), (None, &Vec::new()), "{name}");
+        assert_eq!(asked(&rows(root.path(), &parent)), ["one", "two"], "{name}");
+        assert_eq!(asked(&rows(root.path(), &fork)), ["one", "forked"], "{name}");
+        assert_eq!(fork.meta.cwd, Path::new("/w/fork"), "{name}");
+        // What comes later in the parent is the parent's alone.
+        let mut more = parent_of_fork();
+        more.push(codex_said(5, "user", "three"));
+        write(&one, &more);
+        let (parent_again, fork_again) = (import(root.path(), &one), import(root.path(), &other));
+        assert_eq!(parent_again.again, Some(Reimport::Added(parent.meta.id.clone(), 1)), "{name}");
+        assert_eq!(fork_again.again, Some(Reimport::Added(fork.meta.id.clone(), 0)), "{name}");
+        assert_eq!(asked(&rows(root.path(), &parent)), ["one", "two", "three"], "{name}");
+        assert_eq!(quick(root.path()).list().sessions.len(), 2, "{name}");
+    }
+}
+
+#[test]
+fn a_fork_of_codex_without_its_parent_says_what_it_lacks() {
+    let root = folder();
+    let path = root.path().join(format!("rollout-2026-11-28T01-13-37-{FORK}.jsonl"));
+    write(&path, &fork(json!({})));
+    let alone = import(root.path(), &path);
+    assert_eq!(asked(&rows(root.path(), &alone)), ["forked"]);
+    assert_eq!(alone.left, ["Earlier records, of a file that is missing, not included: 3."]);
+}
+
+#[test]
+fn a_subagent_of_codex_comes_with_its_parent() {
+    let root = folder();
+    let sessions = root.path().join("sessions/2026/11/28");
+    let (one, other) =
+        (sessions.join(format!("rollout-a-{PARENT}.jsonl")), sessions.join(format!("rollout-b-{FORK}.jsonl")));
+    let mut parent = parent_of_fork();
+    let spawn =
+        json!({"type": "function_call", "call_id": "c", "name": "spawn_agent", "arguments": "{\"message\":\"hi\"}"});
+    parent.push(codex(5, "response_item", spawn));
+    let told =
+        json!({"type": "function_call_output", "call_id": "c", "output": format!("{{\"agent_id\":\"{FORK}\"}}")});
+    parent.push(codex(6, "response_item", told));
+    let ended = format!(
+        "<subagent_notification>\n{{\"agent_path\":\"{FORK}\",\"status\":{{\"completed\":\"It is *done*.\"}}}}\n\
+         </subagent_notification>"
+    );
+    parent.push(codex_said(7, "user", &ended));
+    write(&one, &parent);
+    let source = json!({"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}});
+    let head = json!({"id": FORK, "forked_from_id": PARENT, "parent_thread_id": PARENT, "source": source, "cwd": "/w"});
+    let mut records = vec![codex(0, "session_meta", head)];
+    records.extend(parent_of_fork());
+    write(&other, &records);
+    let imported = import(root.path(), &one);
+    assert_eq!(imported.left, ["Subagent sessions not included: 1."]);
+    let rows = rows(root.path(), &imported);
+    assert_eq!(asked(&rows), ["one", "two"], "nobody typed how a subagent ended");
+    assert_eq!(jobs(&rows), ["A subagent ended (completed): It is *done*."]);
+    let error = quick(root.path()).import(&other, Path::new(""), Mode::Ask, NOW).unwrap_err().to_string();
+    assert!(error.contains("a subagent's transcript"), "{error}");
+}
+
 fn jobs(rows: &[Message]) -> Vec<&str> {
     let ended = rows.iter().filter_map(|row| match &row.body {
         Body::Info(info) if info.kind == InfoKind::JobEnded => Some(info.text.as_str()),

@@ -6,6 +6,7 @@
 mod chat;
 mod claude;
 mod codex;
+mod codex_files;
 mod database;
 mod folder;
 mod gemini;
@@ -56,6 +57,8 @@ const UNKNOWN: &str = "unknown format: expected a session of Claude Code, Codex,
 /// Advice on a conversation without a message.
 const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
 /// Prefix of the id of a row that says what was not included.
+/// Advice on a subagent's conversation.
+const SUBAGENT: &str = "a subagent's transcript. Choose the main conversation's file";
 /// Name of a line that its program may still be writing. The session has no note of it, which would stay when it is whole.
 const HALF_WRITTEN: &str = "half-written last lines";
 const LEFT: &str = "import-left-";
@@ -221,17 +224,19 @@ impl Store {
             part.form = RecordForm::Log(order);
         }
         let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let lacking = parts.iter().map(|part| part.lacks).sum::<u64>();
         left.extend([
             ("lines that are not JSON", odd.broken),
             (HALF_WRITTEN, odd.half_written),
             ("rewound messages", reading.rewound()),
+            ("earlier records, of a file that is missing,", usize::try_from(lacking).unwrap_or(usize::MAX)),
         ]);
         if kind == HistoryKind::ClaudeCode {
             left.insert("subagent records", self.subagents(path));
         }
         let source = Source { parts, kind, reading, left };
         if source.reading.facts().subagent {
-            return Err(source.without_messages());
+            return Err(source.refused(SUBAGENT));
         }
         let earlier = match (&why, source.origin()) {
             (None, Some(origin)) => (context.known)(&origin),
@@ -483,8 +488,12 @@ impl Source {
 
     /// Advice on one without a message.
     fn without_messages(&self) -> StoreError {
-        let path = self.parts.first().map(|part| part.path.clone()).unwrap_or_default();
-        StoreError::NoImport { path, why: EMPTY }
+        self.refused(EMPTY)
+    }
+
+    fn refused(&self, why: &'static str) -> StoreError {
+        let path = self.parts.last().map(|part| part.path.clone()).unwrap_or_default();
+        StoreError::NoImport { path, why }
     }
 
     /// The id of a row of a record: the same at the next import.
