@@ -45,9 +45,9 @@ fn a_whole_history_of_gemini() {
     assert_eq!((meta.usage.input_tokens % 100, meta.usage.context_tokens), (0, 100));
     let failed = call_of(&rows, "cat nope; exit 3");
     assert_eq!((failed.name.as_str(), failed.status, failed.figures.exit), ("bash", ToolStatus::Error, Some(3)));
-    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory"));
+    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory\nexit 3"));
     let listed = call_of(&rows, "ls -la; echo ünï");
-    assert_eq!((listed.figures.exit, listed.result.as_ref().unwrap().lines().last()), (Some(0), Some("ünï")));
+    assert_eq!((listed.figures.exit, listed.result.as_ref().unwrap().lines().rev().nth(1)), (Some(0), Some("ünï")));
     let slow = call_of(&rows, "sleep 30");
     assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
     assert_eq!(changes(&rows, "edit"), [(1, 1, false)]);
@@ -172,13 +172,13 @@ fn a_whole_history_of_pi() {
     assert_eq!((meta.usage.input_tokens, meta.usage.output_tokens), (1400, 280));
     let failed = call_of(&rows, "cat nope; exit 3");
     assert_eq!((failed.name.as_str(), failed.status, failed.figures.exit), ("bash", ToolStatus::Error, Some(3)));
-    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory"));
+    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory\nexit 3"));
     let slow = call_of(&rows, "sleep 30");
     assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
     assert_eq!(changes(&rows, "edit"), [(1, 1, false)]);
     let typed = call_of(&rows, "echo mine ü");
     assert_eq!((typed.id.as_str().starts_with("typed-"), typed.figures.exit), (true, Some(0)));
-    assert_eq!(typed.result.as_deref(), Some("mine ü"));
+    assert_eq!(typed.result.as_deref(), Some("mine ü\nexit 0"));
     assert_eq!((infos(&rows, InfoKind::Interrupted), infos(&rows, InfoKind::Compacted), partial(&rows)), (2, 1, 1));
     let steers = rows.iter().filter(|row| matches!(&row.body, Body::User(said) if said.steer));
     assert_eq!(steers.count(), 1);

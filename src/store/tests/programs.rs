@@ -255,6 +255,19 @@ fn pi(id: &str, parent: Option<&str>, message: Value) -> Value {
     json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-11-28T01:02:46.000Z", "message": message})
 }
 
+#[test]
+fn a_picture_that_stands_elsewhere_is_counted() {
+    let read = json!({"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": "/w/red.png"}});
+    let image = json!({"type": "image", "source": {"type": "url", "url": "https://x/red.png"}});
+    let (_root, imported, rows) = imported(&[
+        claude(1, "user", json!("look")),
+        claude(2, "assistant", json!([read])),
+        claude(3, "user", json!([{"type": "tool_result", "tool_use_id": "c", "content": [image]}])),
+    ]);
+    assert_eq!(imported.left, ["Attached files not included: 1."]);
+    assert_eq!(rows[1].tool().unwrap().result.as_deref(), Some("[attached file not included]"));
+}
+
 // ---- results of commands ----
 
 // ---- Gemini ----

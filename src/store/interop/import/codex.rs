@@ -228,7 +228,8 @@ impl CodexRollout {
             "custom_tool_call" => one(call(id, word(item, "name"), json!({"input": word(item, "input")}))),
             "local_shell_call" => one(call(id, "shell", self.here(item.get("action").cloned().unwrap_or_default()))),
             "function_call_output" | "custom_tool_call_output" => {
-                vec![ImportedLine::Results(vec![answered(id, item.get("output").unwrap_or(&Value::Null))])]
+                let output = item.get("output").unwrap_or(&Value::Null);
+                inline_files::answered(answered(id, output), blocks(output))
             }
             "ghost_snapshot" => vec![ImportedLine::Nothing],
             "web_search_call" => vec![ImportedLine::Left("web searches")],

@@ -420,7 +420,12 @@ impl Store {
                         }
                     }
                     ImportedLine::File(file) => writer.files.push(file),
-                    ImportedLine::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
+                    ImportedLine::Results(results) => {
+                        for result in results {
+                            let lost = writer.answer(result, self.io())?;
+                            *left.entry("attached files").or_default() += lost;
+                        }
+                    }
                     ImportedLine::Known(about) => writer.know(about),
                     ImportedLine::Interrupted(_) | ImportedLine::Nothing => {}
                     ImportedLine::Left(what) => *left.entry(what).or_default() += 1,

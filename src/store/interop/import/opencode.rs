@@ -1,6 +1,6 @@
 //! Sessions of opencode: what `opencode export` prints, and the rows of its database, which hold the same objects.
 
-use super::inline_files;
+use super::inline_files::{self, InlineFile};
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, call, compacted, list, made, millis, number, said, thought, title,
     unified, word,
@@ -151,7 +151,8 @@ fn answer(at: At, info: &Value, value: &Value) -> Vec<ImportedLine> {
                 let state = part.get("state").unwrap_or(&Value::Null);
                 let input = state.get("input").cloned().unwrap_or_default();
                 bodies.push(call(word(part, "callID"), word(part, "tool"), input));
-                results.extend(answered(part, state));
+                results
+                    .extend(answered(part, state).map(|one| inline_files::answered(one, list(state, "attachments"))));
                 if state.get("metadata").is_some_and(|meta| meta.get("sessionId").is_some()) {
                     out.push(ImportedLine::Left("subagent sessions"));
                 }
@@ -167,7 +168,7 @@ fn answer(at: At, info: &Value, value: &Value) -> Vec<ImportedLine> {
         ..made(at, body)
     };
     out.push(ImportedLine::Rows(bodies.into_iter().map(row).collect()));
-    out.push(ImportedLine::Results(results));
+    out.extend(results.into_iter().flatten());
     match info.get("error").map(|error| word(error, "name")) {
         Some("MessageAbortedError") => out.push(ImportedLine::Interrupted(at)),
         Some(_) => out.push(ImportedLine::Left("error messages")),

@@ -3,7 +3,7 @@
 //! The entries are a tree. The conversation is the way from the last entry up to the root; what is not on it was rewound.
 //! In the first version they are a list without ids.
 
-use super::inline_files;
+use super::inline_files::{self, InlineFile};
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, answered_text, call, compacted, counts, is_true, made, number,
     row_id, said, text_of, thought, time, title, typed, typed_id, word,
@@ -157,10 +157,8 @@ impl PiSession {
             }
             "assistant" => answer(at, &self.row(value, line), message, content),
             "toolResult" => {
-                let mut out: Vec<ImportedLine> =
-                    pictures(content).map(|_| ImportedLine::Left("attached files")).collect();
-                out.push(ImportedLine::Results(vec![answered(message, content)]));
-                out
+                let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+                inline_files::answered(answered(message, content), blocks)
             }
             "bashExecution" => {
                 let id = format!("{}-{}", self.prefix, self.row(value, line));
@@ -185,9 +183,28 @@ impl PiSession {
     }
 }
 
-fn pictures(content: &Value) -> impl Iterator<Item = &Value> {
-    let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    blocks.iter().filter(|block| word(block, "type") == "image")
+/// Text of a message without the files that stand before it, and those files: `<file name="PATH">TEXT</file>`, of which
+/// one without a text names the next picture.
+fn with_files(text: &str, pictures: Vec<ImportedLine>) -> (String, Vec<ImportedLine>) {
+    let (mut rest, mut pictures, mut files) = (text, pictures.into_iter(), Vec::new());
+    while let Some((name, inner)) = rest.strip_prefix("<file name=\"").and_then(|rest| rest.split_once("\">"))
+        && !name.contains('\n')
+        && let Some((inner, after)) = inner.split_once("</file>")
+    {
+        let inner = inner.strip_prefix('\n').unwrap_or(inner);
+        let inner = inner.strip_suffix('\n').unwrap_or(inner);
+        files.push(match inner {
+            "" => match pictures.next() {
+                Some(ImportedLine::File(picture)) => ImportedLine::File(picture.named(name)),
+                Some(other) => other,
+                None => ImportedLine::Left("attached files"),
+            },
+            text => ImportedLine::File(InlineFile::of_text(name, text)),
+        });
+        rest = after.trim_start_matches('\n');
+    }
+    files.extend(pictures);
+    (rest.to_owned(), files)
 }
 
 fn answer(at: At, turn: &str, message: &Value, content: &Value) -> Vec<ImportedLine> {
