@@ -256,6 +256,20 @@ fn pi(id: &str, parent: Option<&str>, message: Value) -> Value {
 }
 
 #[test]
+fn pictures_in_results_stay_with_their_calls() {
+    for (name, records) in picture_reads() {
+        let (_root, imported, rows) = imported(&records);
+        assert_eq!(imported.program, name);
+        assert_eq!((asked(&rows), rows.len(), &imported.left), (vec!["look"], 2, &Vec::new()), "{name}: {rows:?}");
+        let call = rows[1].tool().unwrap();
+        let [media] = call.figures.media.as_slice() else { panic!("{name}: {call:?}") };
+        assert_eq!((media.name.as_str(), media.mime.as_str(), media.bytes), ("red.png", "image/png", 95), "{name}");
+        assert_eq!(std::fs::metadata(&media.path).unwrap().len(), 95, "{name}");
+        assert!(!call.result.as_ref().unwrap().is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn a_picture_that_stands_elsewhere_is_counted() {
     let read = json!({"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": "/w/red.png"}});
     let image = json!({"type": "image", "source": {"type": "url", "url": "https://x/red.png"}});
@@ -269,6 +283,74 @@ fn a_picture_that_stands_elsewhere_is_counted() {
 }
 
 // ---- results of commands ----
+
+#[test]
+fn the_result_of_a_command_ends_with_its_exit_code() {
+    let said = |text: &str| json!({"type": "function_call_output", "call_id": "c", "output": text});
+    let exec = json!({"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": "{\"cmd\":\"x\"}"});
+    let codex_with = |output: &str| {
+        vec![
+            codex(0, "session_meta", json!({"id": "t", "cwd": "/w"})),
+            codex_said(1, "user", "run"),
+            codex(2, "response_item", exec.clone()),
+            codex(3, "response_item", said(output)),
+        ]
+    };
+    let bash = json!({"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "x"}});
+    let failed = json!({"role": "toolResult", "toolCallId": "c", "toolName": "bash", "isError": true, "content": "out\n\n\nCommand exited with code 3"});
+    let output = "<untrusted_context>\nOutput: out\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>";
+    let response = |id: &str, output: &str| json!({"functionResponse": {"id": id, "response": {"output": output}}});
+    let call = json!({
+        "id": "c", "name": "run_shell_command", "args": {"command": "x"}, "status": "success",
+        "result": [response("b", "of another call"), response("c", output)],
+    });
+    let ran = json!({"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "x"}});
+    let result = json!({"type": "tool_result", "tool_use_id": "c", "is_error": true, "content": "Exit code 3\nout"});
+    for (name, records, exit, expected) in [
+        (
+            "codex",
+            codex_with("Chunk ID: 1\nWall time: 0 seconds\nProcess exited with code 3\nOutput:\nout\n"),
+            3,
+            "out\nexit 3",
+        ),
+        ("codex, well", codex_with("Chunk ID: 1\nProcess exited with code 0\nOutput:\n"), 0, "(no output)\nexit 0"),
+        (
+            "pi",
+            vec![
+                json!({"type": "session", "id": "s", "timestamp": "2026-11-28T01:02:45.701Z", "cwd": "/w"}),
+                pi("a", None, json!({"role": "user", "content": "run"})),
+                pi("b", Some("a"), json!({"role": "assistant", "content": [bash]})),
+                pi("d", Some("b"), failed),
+            ],
+            3,
+            "out\nexit 3",
+        ),
+        (
+            "gemini",
+            vec![
+                gemini_head(),
+                gemini("a", "user", json!("run")),
+                with(gemini("b", "gemini", json!("")), json!({"toolCalls": [call]})),
+            ],
+            3,
+            "out\nexit 3",
+        ),
+        (
+            "claude",
+            vec![
+                claude(1, "user", json!("run")),
+                claude(2, "assistant", json!([ran])),
+                claude(3, "user", json!([result])),
+            ],
+            3,
+            "out\nexit 3",
+        ),
+    ] {
+        let (_root, _, rows) = imported(&records);
+        let call = rows[1].tool().unwrap();
+        assert_eq!((call.figures.exit, call.result.as_deref()), (Some(exit), Some(expected)), "{name}");
+    }
+}
 
 // ---- Gemini ----
 
@@ -300,6 +382,49 @@ fn resumed() -> Vec<Value> {
         ]}}),
         gemini("e", "user", json!([{"text": "next"}])),
     ]
+}
+
+#[test]
+fn a_session_of_gemini_that_was_resumed_at_once_keeps_its_results_and_times() {
+    let records = resumed();
+    // Also where the file ends right behind the second head.
+    for (count, said) in [(records.len(), vec!["read", "next"]), (8, vec!["read"])] {
+        let (_root, imported, rows) = imported(&records[..count]);
+        assert_eq!(asked(&rows), said, "{count}");
+        let call = rows.iter().find_map(Message::tool).unwrap();
+        assert_eq!(
+            (call.status, call.result.as_deref()),
+            (ToolStatus::Error, Some("Path not in workspace")),
+            "{count}"
+        );
+        assert!(rows.iter().all(|row| row.at.0 % 60_000 == 12_675), "{count}: {rows:?}");
+        assert_eq!((rows.len(), &imported.left), (if count == 8 { 4 } else { 5 }, &Vec::new()), "{count}");
+    }
+}
+
+#[test]
+fn a_list_of_gemini_alone_has_its_results_too() {
+    let mut records = resumed();
+    records.drain(1..9);
+    let (_root, _, rows) = imported(&records);
+    let call = rows.iter().find_map(Message::tool).unwrap();
+    assert_eq!((call.status, call.result.as_deref()), (ToolStatus::Error, Some("Path not in workspace")));
+    assert_eq!(asked(&rows), ["read", "next"]);
+}
+
+#[test]
+fn files_that_a_message_of_gemini_names_are_attached() {
+    let content = json!([
+        {"text": "Look @red.png @a.txt"},
+        {"text": "\n--- Content from referenced files ---"},
+        {"inlineData": {"mimeType": "image/png", "data": PNG}},
+        {"text": "\nContent from @a.txt:\n"},
+        {"text": "all of it"},
+        {"text": "\n--- End of content ---"},
+    ]);
+    let (_root, imported, rows) = imported(&[gemini_head(), gemini("a", "user", content)]);
+    assert_eq!((asked(&rows), imported.left.len()), (vec!["Look @red.png @a.txt"], 0));
+    assert_eq!(attached(&rows), [("picture.png".to_owned(), None), ("a.txt".to_owned(), Some("all of it".to_owned()))]);
 }
 
 /// Names of the files that the user gave along, with their text.
