@@ -438,6 +438,95 @@ fn attached(rows: &[Message]) -> Vec<(String, Option<String>)> {
 
 // ---- Claude Code, pi, opencode ----
 
+#[test]
+fn what_claude_code_notes_for_itself_is_no_loss_and_its_cost_is_the_sessions() {
+    let notes = ["api-request", "api-request-shape", "api-request-blob", "atis-latch", "tools-used"];
+    let mut records = vec![claude(1, "user", json!("hi"))];
+    records.extend(notes.map(|kind| json!({"type": kind, "sessionId": "s"})));
+    let usage = json!({"input_tokens": 10, "output_tokens": 5});
+    let answer = json!({"id": "m", "role": "assistant", "model": "c", "usage": usage, "content": [{"type": "text", "text": "hello"}]});
+    records.push(with(claude(2, "assistant", json!("")), json!({"message": answer})));
+    records.extend([0.01, 0.02].map(|cost| json!({"type": "cost-state", "sessionId": "s", "totalCostUSD": cost})));
+    let (_root, imported, _) = imported(&records);
+    assert_eq!((imported.left, imported.meta.usage.cost_usd), (Vec::<String>::new(), 0.02));
+}
+
+#[test]
+fn a_notification_of_claude_code_is_nobodys_message() {
+    let told = "<task-notification>\n<task-id>a</task-id>\n<status>completed</status>\n<summary>Agent \"x\" finished\
+                </summary>\n<result>All <b>good</b>\n</result>\n</task-notification>";
+    let origin = json!({"origin": {"kind": "task-notification"}});
+    let other = json!({"origin": {"kind": "channel"}});
+    let (_root, _, rows) = imported(&[
+        claude(1, "user", json!("go")),
+        with(claude(2, "user", json!(told)), origin),
+        with(claude(3, "user", json!("the build is red")), other),
+        with(claude(4, "user", json!("thanks")), json!({"origin": {"kind": "human"}})),
+    ]);
+    assert_eq!(asked(&rows), ["go", "thanks"]);
+    assert_eq!(jobs(&rows), ["Agent \"x\" finished: All <b>good</b>", "the build is red"]);
+}
+
+#[test]
+fn wrappers_of_pictures_name_them_and_are_nobodys_words() {
+    let url = format!("data:image/png;base64,{PNG}");
+    let codex_content = json!([
+        {"type": "input_text", "text": "<image name=[Image #1] path=\"/w/red.png\">"},
+        {"type": "input_image", "image_url": url},
+        {"type": "input_text", "text": "</image>"},
+        {"type": "input_text", "text": "Look"},
+    ]);
+    let pi_content = json!([
+        {"type": "text", "text": "<file name=\"/w/red.png\"></file>\n<file name=\"/w/a.txt\">\nall of it\n</file>\nLook"},
+        {"type": "image", "mimeType": "image/png", "data": PNG},
+    ]);
+    let codex_records = [
+        codex(0, "session_meta", json!({"id": "t", "cwd": "/w"})),
+        codex(1, "response_item", json!({"type": "message", "role": "user", "content": codex_content})),
+    ];
+    let pi_records = [
+        json!({"type": "session", "id": "s", "timestamp": "2026-11-28T01:02:45.701Z", "cwd": "/w"}),
+        pi("a", None, json!({"role": "user", "content": pi_content})),
+    ];
+    let red = ("red.png".to_owned(), None);
+    let text = ("a.txt".to_owned(), Some("all of it".to_owned()));
+    for (records, files) in [(codex_records.to_vec(), vec![red.clone()]), (pi_records.to_vec(), vec![red, text])] {
+        let (_root, _, rows) = imported(&records);
+        assert_eq!((asked(&rows), attached(&rows)), (vec!["Look"], files));
+    }
+}
+
+#[test]
+fn the_text_of_a_file_that_opencode_read_for_the_user_is_attached() {
+    let read = "<path>/w/note.txt</path>\n<content>\n1: héllo\n</content>";
+    let parts = json!([
+        {"type": "text", "text": "see"},
+        {"type": "text", "synthetic": true, "text": "Called the Read tool with the following input: {\"filePath\":\"/w/note.txt\"}"},
+        {"type": "text", "synthetic": true, "text": read},
+        {"type": "file", "mime": "text/plain", "filename": "note.txt", "url": "file:///w/note.txt"},
+        {"type": "file", "mime": "text/plain", "filename": "gone.txt", "url": "file:///w/gone.txt"},
+    ]);
+    let document = json!({"info": {"id": "ses_1", "directory": "/w", "title": "t", "time": {"created": 1}}, "messages": [
+        {"info": {"id": "m1", "role": "user", "time": {"created": 2}}, "parts": parts},
+    ]});
+    let (_root, imported, rows) = imported(&[document]);
+    assert_eq!((asked(&rows), &imported.left), (vec!["see"], &vec!["Attached files not included: 1.".to_owned()]));
+    assert_eq!(attached(&rows), [("note.txt".to_owned(), Some(read.to_owned()))]);
+}
+
+#[test]
+fn the_thinking_level_of_pi_is_the_sessions() {
+    for (theirs, ours) in [("high", "high"), ("off", "off"), ("minimal", "low"), ("odd", "medium")] {
+        let level = json!({"type": "thinking_level_change", "id": "l", "parentId": null, "thinkingLevel": theirs});
+        let (_root, imported, _) = imported(&[
+            json!({"type": "session", "id": "s", "timestamp": "2026-11-28T01:02:45.701Z", "cwd": "/w"}),
+            level,
+            pi("a", Some("l"), json!({"role": "user", "content": "hi"})),
+        ]);
+        assert_eq!(imported.meta.thinking.word(), ours, "{theirs}");
+    }
+}
+
 // ---- any program ----
 
 #[test]

@@ -20,7 +20,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Records that say nothing of the conversation.
-const PASSED: [&str; 11] = [
+const PASSED: [&str; 16] = [
+    "api-request",
+    "api-request-shape",
+    "api-request-blob",
+    "atis-latch",
+    "tools-used",
     "summary",
     "custom-title",
     "ai-title",
@@ -135,6 +140,7 @@ impl ForeignTranscript for ClaudeTranscript {
             && results.is_empty()
             && !is_true(value, "isMeta")
             && !is_true(value, "isCompactSummary")
+            && is_typed(value)
             && !text_of(content).trim_start().starts_with(['<', '[']);
         self.nodes.push(ClaudeNode { uuid: uuid.to_owned(), parent, answer, calls, results, asked });
     }
@@ -204,6 +210,7 @@ impl ForeignTranscript for ClaudeTranscript {
                 vec![ImportedLine::Rows(vec![compacted(at, carried)])]
             }
             "user" if is_true(value, "isMeta") => vec![ImportedLine::Nothing],
+            "user" if !is_typed(value) => vec![job_ended(at, notification(&text_of(content)))],
             "user" => self.user(at, uuid, content, value.get("toolUseResult")),
             "assistant" => {
                 self.count(message);
@@ -225,6 +232,11 @@ impl ForeignTranscript for ClaudeTranscript {
                     }
                     _ => vec![ImportedLine::Left("program notes")],
                 }
+            }
+            "cost-state" => {
+                let cost = value.get("totalCostUSD").and_then(Value::as_f64);
+                self.facts.usage.cost_usd = cost.filter(|cost| cost.is_finite()).unwrap_or(self.facts.usage.cost_usd);
+                vec![ImportedLine::Nothing]
             }
             kind if PASSED.contains(&kind) => vec![ImportedLine::Nothing],
             _ => vec![ImportedLine::Left("records of unknown kinds")],
@@ -357,7 +369,7 @@ fn notification(text: &str) -> String {
 fn queued(at: At, attachment: &Value) -> ImportedLine {
     let typed = word(attachment, "type") == "queued_command"
         && matches!(word(attachment, "commandMode"), "" | "prompt")
-        && attachment.get("origin").is_none_or(|origin| matches!(word(origin, "kind"), "" | "human"));
+        && is_typed(attachment);
     let text = attachment.get("prompt").map(text_of).unwrap_or_default();
     if !typed || text.trim().is_empty() {
         return ImportedLine::Nothing;

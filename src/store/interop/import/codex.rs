@@ -83,6 +83,7 @@ impl ForeignTranscript for CodexRollout {
                 if !model.is_empty() {
                     self.facts.model = Some(model.to_owned());
                 }
+                self.facts.thinking = thinking_level(word(payload, "effort")).or(self.facts.thinking);
             }
             "event_msg" if word(payload, "type") == "thread_rolled_back" => {
                 let turns = payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0);
@@ -115,14 +116,14 @@ impl ForeignTranscript for CodexRollout {
         self.rewound.len()
     }
 
-    fn ready(&mut self, path: &Path) {
     /// The thread is that of the file: records of the one that it was forked from come first, and name that one.
-        if let Some(title) = self.facts.id.as_deref().and_then(|thread| title(path, thread)) {
+    fn ready(&mut self, path: &Path) {
         if let Some(own) = rollout_head(path) {
             self.facts.id = Some(own.thread).filter(|id| !id.is_empty()).or(self.facts.id.take());
             self.facts.cwd = own.cwd.or(self.facts.cwd.take());
             self.facts.subagent = own.is_subagent;
         }
+        if let Some(title) = self.facts.id.as_deref().and_then(|thread| title(path, thread)) {
             (self.facts.title, self.facts.title_from) = (Some(title), TitleFrom::User);
         }
     }
@@ -319,11 +320,11 @@ fn message(at: At, item: &Value, number: u64) -> Vec<ImportedLine> {
     match word(item, "role") {
         "user" if begun.starts_with("<turn_aborted>") => vec![ImportedLine::Interrupted(at)],
         "user" if begun.starts_with("<user_shell_command>") => shell_command(at, begun, number),
+        "user" if begun.starts_with(NOTIFICATION) => vec![job_ended(at, subagent_ended(begun))],
         "user" if OWN_WORDS.iter().any(|own| begun.starts_with(own)) => vec![ImportedLine::Nothing],
         "user" => {
-        "user" if begun.starts_with(NOTIFICATION) => vec![job_ended(at, subagent_ended(begun))],
-            let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
-            inline_files::asked(at, inline_files::files(blocks), UserText::from(text))
+            let content = without_wrappers(content);
+            inline_files::asked(at, inline_files::files(blocks(&content)), UserText::from(text_of(&content)))
         }
         "assistant" => {
             let said = AssistantText { text, ..AssistantText::default() };
@@ -333,8 +334,6 @@ fn message(at: At, item: &Value, number: u64) -> Vec<ImportedLine> {
     }
 }
 
-/// A command that the user typed, with what it printed.
-fn shell_command(at: At, text: &str, number: u64) -> Vec<ImportedLine> {
 /// Blocks of a message, or of a result.
 fn blocks(content: &Value) -> &[Value] {
     content.as_array().map_or_else(|| list(content, "content"), Vec::as_slice)
@@ -381,6 +380,8 @@ fn subagent_ended(text: &str) -> String {
     }
 }
 
+/// A command that the user typed, with what it printed.
+fn shell_command(at: At, text: &str, number: u64) -> Vec<ImportedLine> {
     let between = |open: &str, close: &str| text.split_once(open)?.1.rsplit_once(close).map(|(inner, _)| inner);
     let command = between("<command>", "</command>").unwrap_or_default().trim();
     let result = between("<result>", "</result>").unwrap_or_default();

@@ -56,11 +56,11 @@ const UNKNOWN: &str = "unknown format: expected a session of Claude Code, Codex,
                        aichat or fabric, or a folder with a session.jsonl";
 /// Advice on a conversation without a message.
 const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
-/// Prefix of the id of a row that says what was not included.
 /// Advice on a subagent's conversation.
 const SUBAGENT: &str = "a subagent's transcript. Choose the main conversation's file";
 /// Name of a line that its program may still be writing. The session has no note of it, which would stay when it is whole.
 const HALF_WRITTEN: &str = "half-written last lines";
+/// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
 
 /// State that all sessions of an import share.
@@ -281,6 +281,7 @@ impl Store {
         let mut meta = SessionMeta::new(self.fresh_id(created), created, Mode::Ask.stricter(at_most), cwd);
         meta.title = facts.title.clone().unwrap_or_default();
         meta.title_from = facts.title_from;
+        meta.thinking = facts.thinking.unwrap_or_default();
         let (origin, program) = (source.origin(), source.kind);
         let (id, mut journal) = self.create(&meta)?;
         meta.id = id.clone();
@@ -459,6 +460,7 @@ impl Store {
             row.id = MessageId::new(format!("{LEFT}{}{number}", meta.id));
             writer.push(row);
         }
+        left.extend(passing);
         let facts = reading.facts();
         if facts.usage.output_tokens > 0 || facts.usage.input_tokens > 0 {
             meta.usage = facts.usage.clone();
@@ -466,8 +468,13 @@ impl Store {
         meta.model = facts.model.clone().or(meta.model);
         writer.end(meta)?;
         Ok(Copied { left, rows: sieve.ids.len() })
-        left.extend(passing);
     }
+}
+
+/// A sentence on what was left out.
+fn not_included((what, count): (&str, usize)) -> String {
+    let (first, rest) = what.split_at(1);
+    format!("{}{rest} not included: {count}.", first.to_uppercase())
 }
 
 /// A conversation of another program, looked through and ready to be copied.
@@ -477,12 +484,6 @@ struct Source {
     reading: Box<dyn ForeignTranscript>,
     left: BTreeMap<&'static str, usize>,
 }
-/// A sentence on what was left out.
-fn not_included((what, count): (&str, usize)) -> String {
-    let (first, rest) = what.split_at(1);
-    format!("{}{rest} not included: {count}.", first.to_uppercase())
-}
-
 
 impl Source {
     /// Identity of the conversation.

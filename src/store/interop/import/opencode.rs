@@ -138,7 +138,25 @@ fn words(value: &Value) -> String {
 }
 
 fn asked(at: At, value: &Value) -> Vec<ImportedLine> {
-    inline_files::asked(at, inline_files::files(list(value, "parts")), UserText::from(words(value)))
+    let parts = list(value, "parts");
+    let mut files = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let read = index.checked_sub(1).and_then(|before| parts.get(before)).map_or("", read_text);
+        // A file elsewhere: the model saw what the program read of it.
+        if word(part, "type") == "file" && !word(part, "url").starts_with("data:") && !read.is_empty() {
+            files.push(ImportedLine::File(InlineFile::of_text(word(part, "filename"), read)));
+        } else {
+            files.extend(inline_files::files([part]));
+        }
+    }
+    inline_files::asked(at, files, UserText::from(words(value)))
+}
+
+/// Text of a file that the program read for the user.
+fn read_text(part: &Value) -> &str {
+    let is_text = word(part, "type") == "text" && part.get("synthetic") == Some(&Value::Bool(true));
+    let text = if is_text { word(part, "text") } else { "" };
+    if text.starts_with("Called the ") { "" } else { text }
 }
 
 fn answer(at: At, info: &Value, value: &Value) -> Vec<ImportedLine> {

@@ -6,7 +6,7 @@
 use super::inline_files::{self, InlineFile};
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, answered_text, call, compacted, counts, is_true, made, number,
-    row_id, said, text_of, thought, time, title, typed, typed_id, word,
+    row_id, said, text_of, thinking_level, thought, time, title, typed, typed_id, word,
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
@@ -67,6 +67,9 @@ impl ForeignTranscript for PiSession {
                 if let Some(title) = title(word(value, "name")) {
                     (self.facts.title, self.facts.title_from) = (Some(title), TitleFrom::User);
                 }
+            }
+            "thinking_level_change" => {
+                self.facts.thinking = thinking_level(word(value, "thinkingLevel")).or(self.facts.thinking);
             }
             _ => {}
         }
@@ -152,8 +155,8 @@ impl PiSession {
             "user" => {
                 let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
                 // Typed while the calls before ran: the model was not asked yet about their results.
-                let said = UserText { text: text_of(content), steer: calling, ..UserText::default() };
-                inline_files::asked(at, inline_files::files(blocks), said)
+                let (text, files) = with_files(&text_of(content), inline_files::files(blocks));
+                inline_files::asked(at, files, UserText { text, steer: calling, ..UserText::default() })
             }
             "assistant" => answer(at, &self.row(value, line), message, content),
             "toolResult" => {
