@@ -190,8 +190,8 @@ impl PiSession {
 /// one without a text names the next picture.
 fn with_files(text: &str, pictures: Vec<ImportedLine>) -> (String, Vec<ImportedLine>) {
     let (mut rest, mut pictures, mut files) = (text, pictures.into_iter(), Vec::new());
-    while let Some((name, inner)) = rest.strip_prefix("<file name=\"").and_then(|rest| rest.split_once("\">"))
-        && !name.contains('\n')
+    while let Some((name, inner)) = rest.strip_prefix("<file name=\"").and_then(|rest| rest.split_once('"'))
+        && let Some((_, inner)) = inner.split_once('>').filter(|(more, _)| !more.contains(['<', '\n']))
         && let Some((inner, after)) = inner.split_once("</file>")
     {
         let inner = inner.strip_prefix('\n').unwrap_or(inner);
