@@ -86,9 +86,11 @@ impl FolderConversations {
         move |error| RouteStoreError::io(doing, &self.path(file), error)
     }
 
-    /// The store's file and its copies, which are not among the conversations.
+    /// The store's file with its copies, which are not among the conversations, and its lock: a run that applies has
+    /// one, and would count it.
     fn is_of_store(&self, name: &str) -> bool {
-        name.strip_prefix(&self.store_name).is_some_and(|rest| rest.is_empty() || rest.starts_with(".bak."))
+        let rest = name.strip_prefix(&self.store_name);
+        rest.is_some_and(|rest| rest.is_empty() || rest == ".lock" || rest.starts_with(".bak."))
     }
 
     /// File of the folder; `None` for folders and what vanished meanwhile.
