@@ -135,7 +135,7 @@ fn live(folder: &Path, at: u64) {
             prompts: Arc::default(),
             undo: lisle::agent::UndoSettings::default(),
         },
-        chosen: Box::new(|_| {}),
+        chosen: Box::new(|_, _| false),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     runtime.block_on(async {

@@ -5,8 +5,8 @@ use crate::domain::ConnectionName;
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
 use crate::protocol::ConnectionInfo;
-use crate::provider::Provider;
 use crate::provider::figures::built_in;
+use crate::provider::{Provider, ProviderError};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -30,6 +30,14 @@ pub trait Keys: Send + Sync {
         None
     }
 
+    /// The connection to a server by its address, opened and not kept.
+    ///
+    /// # Errors
+    /// A sentence that says why there is none, and what to do.
+    fn try_server(&self, _address: &str) -> Result<Opened, String> {
+        Err("Can't add servers here.".to_owned())
+    }
+
     /// Adds a server by its address, and opens the connection to it. Of one that is known it is that connection.
     ///
     /// # Errors
@@ -50,6 +58,19 @@ const CHECK: Duration = Duration::from_secs(15);
 
 /// Models of a server, or why it did not list them.
 pub type Listed = Result<Vec<String>, String>;
+
+/// A server that was added.
+pub(super) struct AddedServer {
+    pub(super) name: ConnectionName,
+    /// It answers no one without a key.
+    pub(super) wants_key: bool,
+    pub(super) models: Listed,
+}
+
+/// False where no server of models answered, whatever it said.
+fn answered(error: &ProviderError) -> bool {
+    !matches!(error.code, "network_error" | "service_unavailable" | "proxy_error" | "provider_error")
+}
 
 /// A connection as it is shown, and to be asked.
 pub type Opened = (ConnectionInfo, Option<Arc<dyn Provider>>);
@@ -223,6 +244,14 @@ impl Connections {
         *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.clone());
     }
 
+    /// The user chose this model there: new sessions of the connection begin with it.
+    pub(super) fn choose_model(&self, name: &ConnectionName, model: &str) {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some((info, _)) = all.iter_mut().find(|(info, _)| info.name == *name) {
+            model.clone_into(&mut info.default_model);
+        }
+    }
+
     /// Connection of new sessions: the one chosen last, else the first one that was chosen earlier
     /// rather than found. It can be used, or could with a key, which is asked for when needed.
     #[must_use]
@@ -266,13 +295,27 @@ impl Connections {
     ///
     /// # Errors
     /// A sentence that says why it was not added, and what to do.
-    pub(super) async fn add_server(&self, address: String) -> Result<ConnectionName, String> {
+    pub(super) async fn add_server(&self, address: String) -> Result<AddedServer, String> {
         let Some(keys) = self.keys.clone() else { return Err("Can't add servers here.".to_owned()) };
-        let added = blocking(move || keys.add_server(&address)).await;
-        let opened = added.unwrap_or_else(|| Err("Server not added: internal error, see the log.".to_owned()))?;
+        let failed = || Err("Server not added: internal error, see the log.".to_owned());
+        let (by, tried) = (keys.clone(), address.clone());
+        let (_, provider) = blocking(move || by.try_server(&tried)).await.unwrap_or_else(failed)?;
+        // An address that nobody answers at is a slip of the hand more often than a server that sleeps.
+        let listed = match provider {
+            Some(provider) => provider.models().await,
+            // Its row says why it can't be asked.
+            None => Ok(Vec::new()),
+        };
+        if let Err(error) = &listed
+            && !answered(error)
+        {
+            return Err(format!("Server not added: {error}"));
+        }
+        let opened = blocking(move || keys.add_server(&address)).await.unwrap_or_else(failed)?;
         let name = opened.0.name.clone();
         self.put(opened);
-        Ok(name)
+        let wants_key = listed.as_ref().is_err_and(|error| error.code == "invalid_api_key");
+        Ok(AddedServer { name, wants_key, models: listed.map_err(|error| error.to_string()) })
     }
 
     /// Stores a key and opens its connection with it; sessions ask the new one from their next request on.

@@ -10,6 +10,9 @@ use crate::tools::registry::Registry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Keeps a choice of a connection and a model for the next start.
+type RememberChoice = dyn Fn(&ConnectionName, Option<&str>) -> bool + Send + Sync;
+
 /// Parts of the engine. `runtime` and `cli` make them from the configuration.
 pub struct Setup {
     /// The workspace's files.
@@ -24,8 +27,9 @@ pub struct Setup {
     pub rules: Arc<dyn RuleBook>,
     /// Settings that the engine goes by.
     pub settings: EngineSettings,
-    /// Called when the user chose a connection, so that it is the default next time.
-    pub chosen: Box<dyn Fn(&ConnectionName) + Send + Sync>,
+    /// Called when the user chose a connection or a model of it, so that it is the usual one next time. `None`: no model
+    /// was chosen. True if the model is the connection's usual one from now on.
+    pub chosen: Box<RememberChoice>,
 }
 
 /// Settings that the engine goes by.

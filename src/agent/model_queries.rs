@@ -1,6 +1,6 @@
 //! Questions about connections and their models: what a server lists, what is known of a model, and a server that is added.
 
-use super::connections::Connections;
+use super::connections::{AddedServer, Connections};
 use super::event_outbox::EngineOutbox;
 use crate::domain::ConnectionName;
 use crate::domain::model::LevelMeaning;
@@ -30,18 +30,12 @@ pub(super) fn models(connections: &Connections, connection: ConnectionName, out:
 pub(super) fn add_server(connections: &Connections, address: String, everybody: EngineOutbox, out: EngineOutbox) {
     let connections = connections.clone();
     tokio::spawn(async move {
-        let connection = match connections.add_server(address).await {
-            Ok(connection) => connection,
+        let added = match connections.add_server(address).await {
+            Ok(added) => added,
             Err(why) => return out.send(EngineEvent::Notice(Notice::new(Level::Error, why))),
         };
+        let AddedServer { name: connection, wants_key, models } = added;
         everybody.send(EngineEvent::Connections(connections.infos()));
-        let listed = match connections.provider(&connection) {
-            Some(provider) => provider.models().await,
-            // It is there, and cannot be used: the reason stands in its row.
-            None => Ok(Vec::new()),
-        };
-        let wants_key = listed.as_ref().is_err_and(|error| error.code == "invalid_api_key");
-        let models = listed.map_err(|error| error.to_string());
         if models.as_ref().is_ok_and(|models| connections.learn(&connection, models)) {
             everybody.send(EngineEvent::Connections(connections.infos()));
         }

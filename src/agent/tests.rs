@@ -152,7 +152,7 @@ impl Engine {
             tools: Registry::standard(),
             rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,
-            chosen: Box::new(|_| {}),
+            chosen: Box::new(|_, model| model.is_some()),
         };
         let handle = open(setup);
         // Also what nobody opened: most tests look at what the engine does by itself.

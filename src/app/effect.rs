@@ -82,6 +82,23 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
+    /// Give the page of a session an address, where a gateway of this machine serves such; answered by
+    /// [`super::Msg::Shared`].
+    SharePage {
+        /// Session.
+        session: SessionId,
+        /// The page.
+        path: PathBuf,
+        /// Number of masked keys.
+        masked: usize,
+    },
+    /// Take the addresses of a session's pages back.
+    Unshare {
+        /// Session.
+        session: SessionId,
+    },
+    /// Count sessions of other programs on this machine; answered by [`super::Msg::Importable`].
+    Histories,
     /// Read the settings; answered by [`super::Msg::Settings`].
     Settings,
     /// Set this in the user's settings, and use it from now on where that can be. Answered by [`super::Msg::Settings`].

@@ -115,6 +115,17 @@ pub enum Msg {
     Doctor(Vec<Finding>),
     /// Sessions of other programs were found on this machine.
     Histories(Vec<FoundHistory>),
+    /// Answer to [`super::Effect::SharePage`].
+    Shared {
+        /// The page.
+        path: PathBuf,
+        /// Number of masked keys.
+        masked: usize,
+        /// Its address; `None` where no gateway serves pages.
+        address: Option<String>,
+    },
+    /// Answer to [`super::Effect::Histories`]: nothing on another machine, whose engine would import.
+    Importable(Vec<FoundHistory>),
     /// The user's own commands, as they are now.
     Commands(Vec<OwnCommand>),
     /// Result of [`super::effect::Effect::Workspaces`].

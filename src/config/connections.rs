@@ -483,6 +483,29 @@ pub fn remember_chosen(paths: &Paths, name: &ConnectionName) -> io::Result<()> {
     write_private(&chosen_file(paths), format!("{name}\n").as_bytes())
 }
 
+fn models_file(paths: &Paths) -> std::path::PathBuf {
+    paths.state.join("chosen-models.toml")
+}
+
+/// Models that were chosen last in the app, by connection. Unreadable ones are ignored.
+#[must_use]
+pub fn chosen_models(paths: &Paths) -> BTreeMap<ConnectionName, String> {
+    let text = std::fs::read_to_string(models_file(paths)).unwrap_or_default();
+    let map: BTreeMap<String, String> = toml::from_str(&text).unwrap_or_default();
+    map.into_iter().map(|(name, model)| (ConnectionName::new(name), model)).collect()
+}
+
+/// Remembers the model of new sessions of a connection.
+///
+/// # Errors
+/// The system's error when the state folder could not be written.
+pub fn remember_model(paths: &Paths, name: &ConnectionName, model: &str) -> io::Result<()> {
+    let mut map = chosen_models(paths);
+    map.insert(name.clone(), model.to_owned());
+    let text = toml::to_string(&map).map_err(io::Error::other)?;
+    write_private(&models_file(paths), text.as_bytes())
+}
+
 fn stand_ins_file(paths: &Paths) -> std::path::PathBuf {
     paths.state.join("stand-ins.toml")
 }
@@ -701,7 +724,11 @@ mod tests {
         assert_eq!(chosen(&paths), None);
         let name = ConnectionName::new("openai");
         remember_chosen(&paths, &name).unwrap();
-        assert_eq!(chosen(&paths), Some(name));
+        assert_eq!(chosen(&paths), Some(name.clone()));
+        for model in ["gpt-x", "odd \"name\" = [1]"] {
+            remember_model(&paths, &name, model).unwrap();
+            assert_eq!(chosen_models(&paths).get(&name).map(String::as_str), Some(model));
+        }
     }
 
     #[test]

@@ -283,7 +283,7 @@ mod tests {
             ("  Alone.\n", "", Ok("Alone.")),
             ("{{input}}{{input}}", "{{role}}", Ok("{{role}}{{role}}")),
             ("a {{ b }} {{}} {{{input}}} {{x", "i", Ok("a {{ b }} {{}} {i} {{x")),
-            ("{{a}} {{b}} {{a}}", "", Err("missing variables: a, b. Add --var a=VALUE --var b=VALUE")),
+            ("{{a}} {{b}} {{a}}", "", Err("missing variables: a, b")),
             (
                 "{{plugin:file:read:x}}",
                 "",

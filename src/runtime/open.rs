@@ -70,6 +70,10 @@ impl Opener {
 
     fn open(&self, one: &Usable, default: Option<&ConnectionName>) -> Opened {
         let mut info = one.info();
+        let is_stated = self.settings.connections_with_a_model().contains(&one.name);
+        if let Some(model) = config::connections::chosen_models(&self.paths).remove(&one.name).filter(|_| !is_stated) {
+            info.default_model = model;
+        }
         if let Some(model) = self.model.as_ref().filter(|_| default == Some(&one.name)) {
             info.default_model.clone_from(model);
         }
@@ -159,11 +163,20 @@ impl Keys for Opener {
         self.open(one, None).1
     }
 
+    fn try_server(&self, address: &str) -> Result<Opened, String> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let default = all.default.clone();
+        let server = new_server(&all, address)?;
+        if let Some(known) = all.at(&server.base_url) {
+            return Ok(self.open(known, default.as_ref()));
+        }
+        Ok(self.open(all.add_server(&server), default.as_ref()))
+    }
+
     fn add_server(&self, address: &str) -> Result<Opened, String> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let default = all.default.clone();
-        let server = NewServer::parse(address, |name| all.with_or_without_key(name).is_some())
-            .map_err(|why| format!("Server not added: {why}."))?;
+        let server = new_server(&all, address)?;
         if let Some(known) = all.at(&server.base_url) {
             return Ok(self.open(known, default.as_ref()));
         }
@@ -187,6 +200,11 @@ impl Keys for Opener {
         };
         Ok(self.open(one, default.as_ref()))
     }
+}
+
+fn new_server(all: &config::Connections, address: &str) -> Result<NewServer, String> {
+    NewServer::parse(address, |name| all.with_or_without_key(name).is_some())
+        .map_err(|why| format!("Server not added: {why}."))
 }
 
 type Tried = Result<Arc<dyn Provider>, ProviderError>;

@@ -253,6 +253,7 @@ impl Bootstrap {
             tracing::warn!(%error, "can't make the gateway's folder");
         }
         let enforced = sandbox::is_enforced();
+        let stated = self.settings.connections_with_a_model();
         agent::Setup {
             store: self.store.clone(),
             connections: self.opener().connections(),
@@ -281,10 +282,16 @@ impl Bootstrap {
                 full_tools: self.settings.rich_tool_descriptions,
                 undo: self.undo(),
             },
-            chosen: Box::new(move |name| {
+            chosen: Box::new(move |name, model| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
                     tracing::warn!(%error, "can't save the chosen connection");
                 }
+                // What config.toml names stays the usual one.
+                let model = model.filter(|_| !stated.contains(name));
+                if let Some(Err(error)) = model.map(|model| config::connections::remember_model(&paths, name, model)) {
+                    tracing::warn!(%error, "can't save the chosen model");
+                }
+                model.is_some()
             }),
         }
     }

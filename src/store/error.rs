@@ -139,7 +139,7 @@ fn advice(doing: &str, error: &std::io::Error) -> &'static str {
         Kind::StorageFull | Kind::QuotaExceeded => ". Free some space; unsaved data stays in memory and is retried",
         Kind::ReadOnlyFilesystem => ". The file system is read-only; mount it writable. Unsaved data stays in memory",
         Kind::PermissionDenied => ". Check owner and permissions of the file and its parent directories",
-        Kind::NotFound => ". Was it moved or deleted?",
+        Kind::NotFound => ". Check if it was moved or deleted",
         _ if looks => ". Check the disk and try again",
         _ => ". Check the disk; unsaved data stays in memory and is retried",
     }

@@ -143,8 +143,8 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
 /// Effect of Enter in the conversation; `None` where what is chosen has nothing to unfold.
 pub(super) fn unfold(state: &State) -> Option<(Action, &'static str)> {
     let chat = &state.current_open()?.chat;
-    let folds = chat.cursor.is_none_or(|key| chat.folds(key));
-    folds.then(|| (ChatAction::Fold.into(), "unfold"))
+    let at = chat.cursor.or_else(|| chat.drawn.top.map(|top| top.0)).or_else(|| chat.entries.back().map(|one| one.key));
+    at.is_some_and(|key| chat.folds(key)).then(|| (ChatAction::Fold.into(), "unfold"))
 }
 
 /// Effect of Enter in the composer.

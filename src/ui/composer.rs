@@ -15,6 +15,7 @@ use crate::app::state::files::File;
 use crate::app::state::panel::Stage;
 use crate::app::state::vim::Mode;
 use crate::domain::message::Body;
+use crate::domain::plan::StepStatus;
 use crate::domain::request::Ask;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
@@ -167,6 +168,10 @@ const STEP: usize = 12;
 /// `plan 2/6 · write the tests`, while an approved plan is carried out.
 fn plan(paint: &FrameContext<'_>, room: usize) -> Option<Vec<Piece<'static>>> {
     let plan = paint.state.current_open()?.plan.as_ref().filter(|plan| !plan.over)?;
+    // One of which no step was begun says nothing of what happens, unless it is about to.
+    if !paint.state.running() && plan.steps.iter().all(|step| step.status == StepStatus::Open) {
+        return None;
+    }
     let (done, of) = plan.figures();
     // The step that is named is the one that is counted.
     let figures = match plan.next() {

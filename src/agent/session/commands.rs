@@ -180,11 +180,7 @@ impl SessionActor {
         let begins = matches!(act, SessionCommand::Send { .. });
         self.warn_of_unseen(&act).await;
         self.note_sent(&act);
-        let chosen = match &act {
-            SessionCommand::Model { connection, .. } => connection.clone(),
-            SessionCommand::StandIn { connection, .. } => Some(connection.clone()),
-            _ => None,
-        };
+        let choice = self.choice(&act);
         if !self.look_at_plan(&act).await {
             return self.refuse(act, "The plan changed since it was shown.").await;
         }
@@ -205,11 +201,8 @@ impl SessionActor {
         if begins {
             self.name_at_start();
         }
-        // Refused choices are not remembered.
-        if let Some(name) = chosen.filter(|name| self.machine.meta().connection.as_ref() == Some(name)) {
-            self.shared.setup.connections.choose(&name);
-            let shared = self.shared.clone();
-            blocking(move || (shared.setup.chosen)(&name)).await;
+        if let Some(choice) = choice {
+            self.remember(choice).await;
         }
     }
 

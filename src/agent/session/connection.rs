@@ -1,12 +1,19 @@
 //! Connection of a session: its own, the substitute for one that is not configured here, or the
 //! default if it names none. A substitute for all sessions reaches every open one.
 
+use super::super::blocking::blocking;
 use super::super::mailbox::{Control, Report};
 use super::SessionActor;
 use crate::domain::ConnectionName;
 use crate::domain::ids::{DEMO, shown_name};
 use crate::domain::notice::{Level, Notice};
 use crate::protocol::{EngineEvent, SessionCommand, SessionEvent};
+
+/// A connection and a model that a person chose.
+pub(super) struct ModelChoice {
+    connection: Option<ConnectionName>,
+    model: Option<String>,
+}
 
 impl SessionActor {
     /// Finds out what the session's connection comes to now.
@@ -56,6 +63,41 @@ impl SessionActor {
         let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
         let text = format!("{answers} doesn't offer {model}; using {}.", shown_name(&usual));
         self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/model to switch")));
+    }
+
+    /// What a person chooses by this. A script's choice is for its own session.
+    pub(super) fn choice(&self, act: &SessionCommand) -> Option<ModelChoice> {
+        let is_person = self.out.asker().is_none_or(|asker| asker.client().info().interactive);
+        if self.shared.setup.settings.headless || !is_person {
+            return None;
+        }
+        match act {
+            SessionCommand::Model { connection, model } => Some(ModelChoice {
+                connection: connection.clone(),
+                model: Some(model.clone()).filter(|model| !model.is_empty()),
+            }),
+            SessionCommand::StandIn { connection, .. } => {
+                Some(ModelChoice { connection: Some(connection.clone()), model: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// Remembers a choice for sessions to come, unless it was refused.
+    pub(super) async fn remember(&mut self, choice: ModelChoice) {
+        let meta = self.machine.meta();
+        let named = choice.connection.filter(|name| meta.connection.as_ref() == Some(name));
+        if let Some(name) = &named {
+            self.shared.setup.connections.choose(name);
+        }
+        let model = choice.model.filter(|model| meta.model.as_ref() == Some(model));
+        let Some(name) = named.or_else(|| meta.asked().filter(|_| model.is_some()).cloned()) else { return };
+        let (shared, kept) = (self.shared.clone(), (name.clone(), model.clone()));
+        let is_usual = blocking(move || (shared.setup.chosen)(&kept.0, kept.1.as_deref())).await;
+        if let Some(model) = model.filter(|_| is_usual == Some(true)) {
+            self.shared.setup.connections.choose_model(&name, &model);
+            self.shared.out.send(EngineEvent::Connections(self.shared.setup.connections.infos()));
+        }
     }
 
     /// Completes a choice of a connection: if it names no model, the session's own stays where the

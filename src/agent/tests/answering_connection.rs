@@ -233,3 +233,35 @@ async fn what_the_model_cannot_look_at_is_told_before_it_is_sent() {
     assert_eq!(again.count(), 1, "once is enough");
     engine.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn new_sessions_begin_with_the_model_that_a_person_chose_last() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let create = || Command::Engine(EngineCommand::Create(NewSession::default()));
+    engine.send(create()).await;
+    let first = engine.opened().await.meta;
+    let model = SessionCommand::Model { connection: first.connection.clone(), model: "chosen".into() };
+    engine.act(&first.id, model).await;
+    let usual = |event: &Event| match event {
+        Event::Engine(EngineEvent::Connections(all)) => Some(all[0].default_model.clone()),
+        _ => None,
+    };
+    assert_eq!(engine.until(usual).await, "chosen");
+    engine.send(create()).await;
+    assert_eq!(engine.opened().await.meta.model.as_deref(), Some("chosen"));
+    // What a script chooses is for its own session.
+    let script = engine.handle.connect(ClientInfo { interactive: false, ..ClientInfo::local("script") });
+    let other = SessionCommand::Model { connection: first.connection, model: "other".into() };
+    script.requests.send(Command::Session { id: first.id.clone(), command: other }).await.unwrap();
+    let changed = |event: &Event| match event {
+        Event::Session { event: SessionEvent::Changed(meta), .. } => {
+            (meta.model.as_deref() == Some("other")).then_some(())
+        }
+        _ => None,
+    };
+    engine.until(changed).await;
+    engine.send(create()).await;
+    assert_eq!(engine.opened().await.meta.model.as_deref(), Some("chosen"));
+    engine.end().await;
+}

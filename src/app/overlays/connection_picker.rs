@@ -81,6 +81,8 @@ pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
         // Its key can be given all the same.
         return match info.wants_key() {
             true => connections::ask_for_key(state, name, fx),
+            // Its server has to say which models it has.
+            false if info.default_model.is_empty() => models_of(state, name, fx),
             false => connecting::ask_to_continue(state, name, &info.default_model),
         };
     }
@@ -94,11 +96,16 @@ pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
         connections::ask_for_key(state, name, fx);
     } else if info.default_model.is_empty() {
         // Its server has to say which models it has.
-        model_picker::pick(state, fx);
-        if let Some(Overlay::Picker(picker)) = state.overlays.last_mut() {
-            picker.query.insert(name.as_str());
-            picker.filter();
-        }
+        models_of(state, name, fx);
+    }
+}
+
+/// Opens the picker of models at those of a connection.
+fn models_of(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
+    model_picker::pick(state, fx);
+    if let Some(Overlay::Picker(picker)) = state.overlays.last_mut() {
+        picker.query.insert(name.as_str());
+        picker.filter();
     }
 }
 

@@ -273,6 +273,8 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Text(text) => draft::write(state, &text, fx),
         Value::File(file) => fx.push(Effect::View(file)),
         Value::Rewind(id) => rewind::ask_rewind(state, &id, fx),
+        Value::Import(program) => prompt::import(state, program, fx),
+        Value::ImportPath => prompt::ask_import(state),
         Value::Branch(at) => rewind::branch_at(state, at, fx),
         Value::Facet(facet) => filters::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}

@@ -5,7 +5,10 @@ use crate::app::overlays::properties;
 use crate::app::shell::{connecting, overlay, session, session_changes, text};
 use crate::app::state::State;
 use crate::app::state::edit::Line;
+use crate::app::state::lobby::FoundHistory;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
+use crate::app::state::picker::{Facts, Item, Kind, Value};
+use crate::domain::count::count;
 use crate::domain::ids::SessionId;
 use crate::domain::property_change::PropertyChange;
 use crate::protocol::{Command, EngineCommand, SessionCommand};
@@ -40,6 +43,20 @@ pub(crate) fn ask_cwd(state: &mut State) {
     let wanted = Wanted::Cwd(meta.id.clone());
     let title = "Working directory".to_owned();
     overlay::open(state, Overlay::Prompt(Box::new(Prompt { title, line, problem: None, wanted })));
+}
+
+/// What can be imported: the programs that have sessions on this machine, and any file or folder.
+pub(crate) fn offer_imports(state: &mut State, found: &[FoundHistory]) {
+    if found.is_empty() {
+        return ask_import(state);
+    }
+    let row = |one: &FoundHistory| {
+        let facts = Facts { columns: vec![count(one.sessions, "session", "sessions")], ..Facts::default() };
+        overlay::item(one.program, "", Value::Import(one.word)).with(facts)
+    };
+    let mut items: Vec<Item> = found.iter().map(row).collect();
+    items.push(overlay::item("File or folder…", "", Value::ImportPath));
+    overlay::open_picker(state, Kind::Import, items, 0);
 }
 
 pub(crate) fn ask_import(state: &mut State) {

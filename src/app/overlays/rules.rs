@@ -97,7 +97,7 @@ fn ask_remove(state: &mut State) {
     };
     let place = match (known.scope, file) {
         (RuleScope::Session, _) | (_, None) => "Applies to this session only.".to_owned(),
-        (_, Some(file)) => format!("Removed from {file}; nothing else there changes."),
+        (_, Some(file)) => format!("It goes from {file}; nothing else there changes."),
     };
     let confirm = Confirm {
         title: "Remove this rule?".to_owned(),

@@ -39,7 +39,11 @@ pub(crate) fn open(state: &mut State) {
     let (waiting, held) = state.current_open().map_or((0, false), |open| (open.waits(), open.queue_held));
     let paused = if held && waiting > 0 { ", paused" } else { "" };
     items.push(fact("queue", format!("{}{paused}", count(waiting, "message", "messages"))));
-    items.push(fact("cost", format!("${:.2} · {} tokens", meta.usage.cost_usd, meta.usage.total_tokens)));
+    let tokens = models::tokens(meta.usage.total_tokens);
+    // Without a price nothing is counted: that is not the same as free.
+    let cost =
+        if meta.usage.cost_usd > 0.0 { format!("${:.2}", meta.usage.cost_usd) } else { "price unknown".to_owned() };
+    items.push(fact("cost", format!("{cost} · {tokens} tokens")));
     items.push(fact("directory", meta.cwd.display().to_string()));
     overlay::open_picker(state, Kind::SessionState, items, 0);
 }

@@ -48,29 +48,52 @@ pub(crate) fn share(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Engine(EngineCommand::Share { session })));
 }
 
-/// A conversation was written to a file.
-pub(crate) fn exported(state: &mut State, path: &Path, masked: usize, shared: bool, fx: &mut Vec<Effect>) {
-    let path = path.display().to_string();
-    let keys = match masked {
+/// Takes back the addresses of the shown session's pages.
+pub(crate) fn unshare(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
+    fx.push(Effect::Unshare { session });
+}
+
+fn keys(masked: usize) -> &'static str {
+    match masked {
         0 => "",
         1 => " 1 key masked.",
         _ => " Keys masked.",
-    };
-    if shared {
-        // The clipboard says its own word, so this one stays until it was read.
-        fx.push(Effect::Copy(path.clone()));
-        let says = vec![
-            path.clone(),
-            String::new(),
-            format!("Local file only; nothing was uploaded.{keys}"),
-            "Its path was copied to the clipboard.".to_owned(),
-        ];
-        let title = "Conversation exported".to_owned();
-        overlay::confirm(
-            state,
-            Confirm { title, says, verb: "copy the path again".to_owned(), deed: Deed::Copy(path) },
-        );
-    } else {
-        state.notify(Notice::new(Level::Info, format!("Written to {path}.{keys}")));
     }
+}
+
+/// A conversation was written to a file.
+pub(crate) fn exported(state: &mut State, path: &Path, masked: usize) {
+    state.notify(Notice::new(Level::Info, format!("Written to {}.{}", path.display(), keys(masked))));
+}
+
+/// A conversation is a page, with an address where a gateway serves it.
+pub(crate) fn shared(state: &mut State, path: &Path, masked: usize, address: Option<String>, fx: &mut Vec<Effect>) {
+    let path = path.display().to_string();
+    let (title, what, says, verb) = match address {
+        Some(address) => (
+            "Conversation shared",
+            address,
+            [
+                format!("Whoever has this address can read it, until /unshare.{}", keys(masked)),
+                "It was copied to the clipboard.".to_owned(),
+            ],
+            "copy the address again",
+        ),
+        None => (
+            "Conversation exported",
+            path,
+            [
+                format!("Local file only; nothing was uploaded.{}", keys(masked)),
+                "Its path was copied to the clipboard. A gateway gives it an address: lisle serve --share-listen."
+                    .to_owned(),
+            ],
+            "copy the path again",
+        ),
+    };
+    // The clipboard says its own word, so this one stays until it was read.
+    fx.push(Effect::Copy(what.clone()));
+    let says = [what.clone(), String::new()].into_iter().chain(says).collect();
+    let deed = Deed::Copy(what);
+    overlay::confirm(state, Confirm { title: title.to_owned(), says, verb: verb.to_owned(), deed });
 }

@@ -141,7 +141,7 @@ fn dollars(usd: f64) -> String {
 }
 
 /// A context window: `128k`, `1M`. What a maker takes off for the answer does not make it an odd number.
-fn tokens(n: u64) -> String {
+pub(crate) fn tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
         1_000..990_000 => format!("{}k", (n + 500) / 1_000),

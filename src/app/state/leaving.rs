@@ -29,10 +29,10 @@ impl State {
                 }
                 // The request is the spawned session's.
                 Attention::NeedsYou(_) if self.sessions.waits_below(&meta.id) => "waiting on a subsession, \
-                 interrupted"
+                 will be interrupted"
                     .to_owned(),
-                Attention::NeedsYou(what) => format!("{}, interrupted", clean_line(&what)),
-                Attention::Running => "running, interrupted".to_owned(),
+                Attention::NeedsYou(what) => format!("{}, will be interrupted", clean_line(&what)),
+                Attention::Running => "running, will be interrupted".to_owned(),
                 _ if jobs == 0 => continue,
                 _ => String::new(),
             };

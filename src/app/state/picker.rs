@@ -58,6 +58,8 @@ pub enum Kind {
     KeyText,
     /// State of a session.
     SessionState,
+    /// Sessions of other programs.
+    Import,
 }
 
 impl Kind {
@@ -85,6 +87,7 @@ impl Kind {
             Kind::Workspace => "Workspaces",
             Kind::KeyText => "This looks like a key",
             Kind::SessionState => "Session state",
+            Kind::Import => "Import from",
         }
     }
 
@@ -107,6 +110,7 @@ impl Kind {
             Kind::Notice => const { &[right("ago")] },
             Kind::SessionState => const { &[left("")] },
             Kind::Branch => const { &[right("contains"), right("")] },
+            Kind::Import => const { &[right("found")] },
             _ => &[],
         }
     }
@@ -129,6 +133,7 @@ impl Kind {
             Kind::Labels => "toggle",
             Kind::Connection => "use",
             Kind::Setting => "change",
+            Kind::Import => "import",
             Kind::Doctor | Kind::Notice | Kind::SessionState => "",
             _ => "choose",
         }
@@ -196,6 +201,10 @@ pub enum Value {
     Connection(ConnectionName),
     /// Add a server by its address.
     OtherServer,
+    /// All sessions of a program, by its word in `/import`.
+    Import(&'static str),
+    /// A file or folder to import, which is asked for.
+    ImportPath,
     /// Change to this mode.
     Mode(Mode),
     /// Change to this level.

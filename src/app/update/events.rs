@@ -91,9 +91,10 @@ fn of_engine(state: &mut State, event: EngineEvent, fx: &mut Vec<Effect>) {
         }
         EngineEvent::Properties(properties) => properties::defined(state, *properties, fx),
         EngineEvent::Found { search, results, end } => find::found(state, search, results, end),
-        EngineEvent::Exported { path, masked, shared, session: _ } => {
-            export::exported(state, &path, masked, shared, fx);
+        EngineEvent::Exported { path, masked, shared: true, session } => {
+            fx.push(Effect::SharePage { session, path, masked });
         }
+        EngineEvent::Exported { path, masked, shared: false, session: _ } => export::exported(state, &path, masked),
         EngineEvent::Imported { session, program, left, again } => {
             walk::imported(state, &session, (&program, again), &left, fx);
         }

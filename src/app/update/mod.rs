@@ -20,9 +20,9 @@ use crate::app::composer::{attach, completion, editing};
 use crate::app::conversation::{colours, drawn, mark, pictures};
 use crate::app::effect::Effect;
 use crate::app::msg::{MouseKind, Msg, Timer};
-use crate::app::overlays::{doctor, find, settings, workspaces};
+use crate::app::overlays::{doctor, find, prompt, settings, workspaces};
 use crate::app::panels::{letters, plan};
-use crate::app::sessions::{list, turn};
+use crate::app::sessions::{export, list, turn};
 use crate::app::shell::{connecting, quit, session, session_changes};
 use crate::app::state::{Current, Editing, Size, State};
 use crate::domain::ids::{At, SessionId};
@@ -128,6 +128,8 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Found(found) => completion::found(state, *found),
         Msg::Commands(commands) => state.drafts.commands = commands,
         Msg::Histories(found) => state.lobby.histories = found,
+        Msg::Shared { path, masked, address } => export::shared(state, &path, masked, address, &mut fx),
+        Msg::Importable(found) => prompt::offer_imports(state, &found),
         Msg::EngineLine(line) => state.engine.line = line,
         Msg::Zone { utc_offset } => {
             state.clock.utc_offset = utc_offset;

@@ -17,7 +17,7 @@ use crate::domain::status_line::StatusLine;
 use crate::routes::config::SessionConfig;
 use read::{Section, SettingsReport};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -499,6 +499,13 @@ pub struct StatedFigures {
 }
 
 impl Settings {
+    /// Connections whose usual model is named here.
+    #[must_use]
+    pub fn connections_with_a_model(&self) -> BTreeSet<ConnectionName> {
+        let named = self.connections.iter().filter(|(_, connection)| connection.default_model.is_some());
+        named.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Reads the text of config.toml. Whatever is wrong is reported and keeps its default.
     #[must_use]
     pub fn parse(path: &Path, text: &str) -> (Self, Vec<Problem>) {

@@ -137,14 +137,26 @@ pub(in crate::runtime) fn look_for_histories(events: &Events, state_dir: PathBuf
         if !is_first {
             return;
         }
-        let places = history_places();
-        let counted = |kind: HistoryKind| {
-            let sessions = histories_in(&places, kind).items.len();
-            FoundHistory { word: kind.word(), program: kind.name(), sessions }
-        };
-        let found: Vec<FoundHistory> =
-            HistoryKind::ALL.into_iter().map(counted).filter(|found| found.sessions > 0).collect();
-        let _ = events.send(RuntimeEvent::Msg(Msg::Histories(found)));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Histories(counted_histories())));
+    });
+}
+
+/// Sessions of other programs on this machine. They are counted, not read. Blocks.
+fn counted_histories() -> Vec<FoundHistory> {
+    let places = history_places();
+    let counted = |kind: HistoryKind| {
+        let sessions = histories_in(&places, kind).items.len();
+        FoundHistory { word: kind.word(), program: kind.name(), sessions }
+    };
+    HistoryKind::ALL.into_iter().map(counted).filter(|found| found.sessions > 0).collect()
+}
+
+/// Counts what can be imported; nothing where the engine is on another machine.
+pub(in crate::runtime) fn count_histories(events: &Events, is_here: bool) {
+    let events = events.clone();
+    tokio::task::spawn_blocking(move || {
+        let found = if is_here { counted_histories() } else { Vec::new() };
+        let _ = events.send(RuntimeEvent::Msg(Msg::Importable(found)));
     });
 }
 

@@ -8,6 +8,7 @@ pub mod exit;
 pub mod options;
 pub mod outbox;
 pub mod settings_file;
+mod sharing;
 pub mod ui_state_file;
 
 use super::commands::Folders;
@@ -189,6 +190,9 @@ impl Client {
             Effect::Browse(url) => background_tasks::browse(events, url),
             Effect::Picture => background_tasks::picture(events, files.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
+            Effect::SharePage { session, path, masked } => sharing::share(events, files, session, path, masked),
+            Effect::Unshare { session } => sharing::unshare(events, files, session),
+            Effect::Histories => background_tasks::count_histories(events, files.machine.is_none()),
             Effect::Settings => background_tasks::read_settings(events, &files.settings),
             Effect::Commands { cwd } => background_tasks::read_commands(events, &files.commands, cwd),
             Effect::KeepFace(kept) => background_tasks::save_ui_state(&files.ui_state, *kept),

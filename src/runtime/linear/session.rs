@@ -369,9 +369,9 @@ impl Surface for Linear {
                 background_tasks::edit(&self.client.events, self.client.files.temp.clone(), text);
             }
             Effect::Show { text, .. } | Effect::ShowCode { text, .. } => self.print(&as_lines(&text)),
-            Effect::Settings => {
+            asks @ (Effect::Settings | Effect::Histories | Effect::SharePage { .. } | Effect::Unshare { .. }) => {
                 self.await_answers();
-                self.client.perform(Effect::Settings);
+                self.client.perform(asks);
             }
             Effect::Set { key, value } => {
                 background_tasks::change_setting(&self.client.events, &self.client.files.settings, key, value);

@@ -51,6 +51,9 @@ impl Screen {
             | Effect::Browse(_)
             | Effect::Picture
             | Effect::Discard(_)
+            | Effect::Histories
+            | Effect::SharePage { .. }
+            | Effect::Unshare { .. }
             | Effect::Settings
             | Effect::Commands { .. }
             | Effect::KeepFace(_)

@@ -15,11 +15,28 @@ const MOST_LINKS: usize = 40;
 /// link, and each link on the way, also where nothing is yet. Blocks.
 #[must_use]
 pub fn led_to(paths: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
-    let (mut out, mut left) = (Vec::new(), MOST_ENTRIES);
+    ways(paths, cwd).targets
+}
+
+/// Ways of paths through links, in the working directory.
+#[derive(Debug, Default)]
+pub(super) struct LinkWays {
+    /// Paths to which they lead.
+    pub(super) targets: Vec<PathBuf>,
+    /// Links on the way, each where it lies: whoever replaces one changes all that lies behind it.
+    pub(super) links: Vec<PathBuf>,
+}
+
+/// The ways of these paths, and of links in these folders. Blocks.
+pub(super) fn ways(paths: &[PathBuf], cwd: &Path) -> LinkWays {
+    let (mut out, mut left) = (LinkWays::default(), MOST_ENTRIES);
     let mut open: Vec<PathBuf> = paths.to_vec();
     let mut walk = LinkWalk { cwd, plain: HashSet::new() };
     while let Some(path) = open.pop() {
-        out.extend(walk.hops(&path).into_iter().filter(|target| target.starts_with(cwd) && target != cwd));
+        let inside = |path: &PathBuf| path.starts_with(cwd) && path != cwd;
+        let found = walk.hops(&path);
+        out.targets.extend(found.targets.into_iter().filter(inside));
+        out.links.extend(found.links.into_iter().filter(inside));
         if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
             let links =
@@ -42,9 +59,9 @@ struct LinkWalk<'a> {
 }
 
 impl LinkWalk<'_> {
-    /// Paths that the links on the way name, and the path after all of them; nothing where no link is on the way.
-    fn hops(&mut self, path: &Path) -> Vec<PathBuf> {
-        let mut out: Vec<PathBuf> = Vec::new();
+    /// Links on the way, paths that they name, and the path after all of them; nothing where no link is on the way.
+    fn hops(&mut self, path: &Path) -> LinkWays {
+        let mut out = LinkWays::default();
         let (mut done, rest) = match path.strip_prefix(self.cwd) {
             Ok(below) => (self.cwd.to_owned(), below),
             Err(_) => (PathBuf::from("/"), path),
@@ -72,16 +89,17 @@ impl LinkWalk<'_> {
                 return out;
             }
             // Of what goes up behind it the link alone decides where it is.
-            out.extend(left.iter().any(|part| part == "..").then(|| done.clone()));
+            out.targets.extend(left.iter().any(|part| part == "..").then(|| done.clone()));
+            out.links.push(done.clone());
             done.pop();
-            out.extend(on_the_way(&done, &target, &left));
+            out.targets.extend(on_the_way(&done, &target, &left));
             if target.is_absolute() {
                 done = PathBuf::from("/");
             }
             left.extend(parts_to_walk(&target));
         }
         if met > 0 {
-            out.push(done);
+            out.targets.push(done);
         }
         out
     }

@@ -339,9 +339,10 @@ pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let mut paths = protected_of(site, &found, repository);
     paths.retain(|path| !lisle_folders::holds(site, path));
     let own_right: HashSet<PathBuf> = paths.iter().cloned().collect();
-    let linked: HashSet<PathBuf> =
-        led_to(&paths, site.cwd).into_iter().filter(|path| !own_right.contains(path)).collect();
+    let ways = link_targets::ways(&paths, site.cwd);
+    let linked: HashSet<PathBuf> = ways.targets.into_iter().filter(|path| !own_right.contains(path)).collect();
     paths.extend(linked.iter().cloned());
+    paths.extend(ways.links);
     paths.extend(repository.map(Repository::pointers).unwrap_or_default());
     let mut repositories: Vec<PathBuf> = found.repositories.iter().filter(|path| path.is_dir()).cloned().collect();
     let own: Vec<&Path> = repository.iter().map(|one| one.common.as_path()).collect();

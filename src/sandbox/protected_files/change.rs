@@ -35,6 +35,8 @@ pub enum What {
     Made,
     /// Changed file; with what it was before, where that was kept.
     Changed(Option<Earlier>),
+    /// A file as it was that got another name (a hard link): whoever writes through that one writes this one.
+    Linked(Option<Earlier>),
     /// Removed file; with what it was.
     Gone(Option<Earlier>),
     /// It cannot be looked at, nor what is in it.

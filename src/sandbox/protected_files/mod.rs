@@ -50,6 +50,8 @@ pub struct Guard {
     scope: Vec<PathBuf>,
     /// Links among the folders above protected files, as the user laid them.
     links: HashSet<PathBuf>,
+    /// Paths to which protected links led, whether or not something was there.
+    led: HashSet<PathBuf>,
     /// Places that the command could read.
     readable: Vec<PathBuf>,
 }
@@ -59,7 +61,7 @@ impl Guard {
     #[must_use]
     pub fn before(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
         let began = SystemTime::now();
-        let ((repository, guarded, looked), unseen) = unseen::again(|| {
+        let ((repository, mut guarded, looked), unseen) = unseen::again(|| {
             let repository = Repository::of(site.cwd);
             let mut guarded = places::guarded(site, repository.as_ref());
             let mut looked = look::states(&guarded.paths, MOST);
@@ -75,6 +77,7 @@ impl Guard {
             readable: bounds.map(|bounds| [&bounds.readable[..], &bounds.writable].concat()).unwrap_or_default(),
             links: BentFolders::default().links_above(before.keys().chain(&guarded.paths)),
             before,
+            led: std::mem::take(&mut guarded.linked),
             whole: whole && guarded.whole && unseen.is_empty(),
             known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
             repository,
@@ -101,6 +104,7 @@ impl Guard {
         self.known.extend(running.known.iter().cloned());
         self.links.retain(|path| !running.covers(path));
         self.links.extend(running.links.iter().cloned());
+        self.led.extend(running.led.iter().cloned());
         self.whole &= running.whole;
         self.began = self.began.min(running.began);
         if self.repository.as_ref().is_some_and(|one| running.covers(&one.common)) {
@@ -196,10 +200,21 @@ impl Guard {
             unseen.map(|(path, why)| GuardedChange { path, what: What::Unseen(why), by: ChangedBy::Command }).collect();
         // Whatever lies in what cannot be looked at goes with it.
         out.retain(|change| !unseen.iter().any(|place| change.path.starts_with(&place.path)));
+        // What lies behind a link that was laid or bent is looked at once the link is settled.
+        if out.iter().any(|change| self.is_link(change)) {
+            out.retain(|change| self.is_link(change));
+        }
         out.extend(unseen);
         out.sort_by(|a, b| a.path.cmp(&b.path));
         self.tell_by_git(site, &mut out);
         out
+    }
+
+    /// A link that is new, or one of before that changed: others are looked at again after it.
+    #[must_use]
+    pub fn is_link(&self, change: &GuardedChange) -> bool {
+        let was = self.before.get(&change.path).and_then(FileState::earlier).is_some_and(|earlier| earlier.is_link());
+        was || change.what == What::Made && change.path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
     }
 
     /// Changes without their order, and paths that could not be looked at.
@@ -222,7 +237,11 @@ impl Guard {
         // A link that was bent is told; what it leads to by now is nobody's doing, unless it is new as well.
         let began = self.began.duration_since(UNIX_EPOCH).unwrap_or_default();
         let is_old = |meta: &Metadata| look::changed(&look::seen(meta)) + LAG < began;
-        let is_led = |path: &Path| path.ancestors().any(|above| guarded.linked.contains(above));
+        // Where a link of before led to nothing, whatever comes to lie there is new.
+        let is_led = |path: &Path| {
+            path.ancestors().any(|above| guarded.linked.contains(above))
+                && !path.ancestors().any(|above| self.led.contains(above))
+        };
         // What stood below a folder that is a link by now is gone, whatever the link leads to.
         let mut bent = BentFolders::default();
         let mut is_bent = |path: &Path| bent.links_above([path]).iter().any(|link| !self.links.contains(link));
@@ -298,6 +317,9 @@ impl Guard {
         let is_same = before.mode == meta.mode()
             && before.content.is_some()
             && before.content == look::content(path, meta, room, Reading::Fresh);
+        if is_same && meta.is_file() && meta.nlink() > before.names {
+            return Some(What::Linked(before.earlier()));
+        }
         let in_order = is_same || before.seen == now && before.content.is_none() || before.doubtful && is_plain();
         (!in_order).then(|| What::Changed(before.earlier()))
     }

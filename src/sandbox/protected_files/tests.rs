@@ -70,19 +70,20 @@ fn what_stood_below_a_folder_that_became_a_link_is_gone() {
         std::fs::rename(cwd.join(folder), cwd.join(folder).parent().unwrap().join(to)).unwrap();
         std::os::unix::fs::symlink(to, cwd.join(folder)).unwrap();
     }
-    let found = guard.after(&site, &HashSet::new());
-    let told: Vec<(String, bool)> = found
-        .iter()
-        .map(|change| {
-            let name = change.path.strip_prefix(&cwd).unwrap().display().to_string();
-            (name, matches!(&change.what, What::Gone(Some(earlier)) if earlier.content == b"mine"))
-        })
-        .collect();
+    let look = || -> Vec<(String, bool)> {
+        let found = guard.after(&site, &HashSet::new());
+        let name = |change: &GuardedChange| change.path.strip_prefix(&cwd).unwrap().display().to_string();
+        let is_gone = |what: &What| matches!(what, What::Gone(Some(earlier)) if earlier.content == b"mine");
+        found.iter().map(|change| (name(change), is_gone(&change.what))).collect()
+    };
+    // The links first, and what stood there once they are away.
+    assert_eq!(look(), [(".git/hooks".to_owned(), false), (".husky".to_owned(), false)]);
+    for link in [".git/hooks", ".husky"] {
+        std::fs::remove_file(cwd.join(link)).unwrap();
+    }
+    let told = look();
     for gone in [".git/hooks/pre-push", ".husky/deep/x", ".husky/pre-commit"] {
         assert!(told.contains(&(gone.to_owned(), true)), "{gone}: {told:?}");
-    }
-    for link in [".git/hooks", ".husky"] {
-        assert!(told.contains(&(link.to_owned(), false)), "{link}: {told:?}");
     }
 }
 
@@ -212,6 +213,7 @@ fn found(guard: &Guard, site: &Site<'_>) -> Vec<String> {
         match change.what {
             What::Made => format!("made {path}{by}"),
             What::Changed(earlier) => format!("changed {path} {}{by}", text(earlier)),
+            What::Linked(_) => format!("linked {path}{by}"),
             What::Gone(earlier) => format!("gone {path} {}{by}", text(earlier)),
             What::Unseen(why) => format!("unseen {path} {why:?}"),
         }
@@ -487,4 +489,78 @@ fn git_may_note_what_runs_nothing_where_it_was_asked_to() {
     folder.moves = Moves { settings: true, ..Moves::default() };
     let found = folder.after(|write| write(".git/config", track));
     assert_eq!(found, ["changed .git/config [core]\n\tpager = x\n Git"]);
+}
+
+#[test]
+fn a_protected_file_that_got_another_name_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    std::fs::create_dir_all(cwd.join(".vscode")).unwrap();
+    let (file, known) = (cwd.join(".envrc"), cwd.join(".vscode/tasks.json"));
+    for path in [&file, &known] {
+        std::fs::write(path, "mine").unwrap();
+    }
+    std::fs::hard_link(&known, root.join("before")).unwrap();
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let guard = Guard::before(&site, None);
+    std::fs::hard_link(&file, root.join("outside")).unwrap();
+    let found = guard.after(&site, &HashSet::new());
+    let [GuardedChange { path, what: What::Linked(Some(earlier)), by: ChangedBy::Command }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((path, &earlier.content[..]), (&file, &b"mine"[..]));
+}
+
+/// The paths that are told while `act` changes a project with these files and links, link changes alone where there are some.
+fn told(files: &[&str], links: &[(&str, &str)], act: impl FnOnce(&Path)) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    for file in files {
+        std::fs::create_dir_all(cwd.join(file).parent().unwrap()).unwrap();
+        std::fs::write(cwd.join(file), "x").unwrap();
+    }
+    for (at, to) in links {
+        std::fs::create_dir_all(cwd.join(at).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, cwd.join(at)).unwrap();
+    }
+    // What was prepared earlier is older than the command.
+    let made = || look::changed(&look::seen(&cwd.join(files[0]).symlink_metadata().unwrap()));
+    let is_old = || made() + LAG * 2 < SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    while !is_old() {
+        std::thread::yield_now();
+    }
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let guard = Guard::before(&site, None);
+    act(&cwd);
+    found(&guard, &site)
+}
+
+#[test]
+fn a_link_in_the_middle_of_a_protected_way_is_told_alone() {
+    let links = [("n/up", "../real"), ("n/.vscode", "up/inner"), (".envrc", "a/env")];
+    let bend = |cwd: &Path| {
+        std::fs::remove_file(cwd.join("n/up")).unwrap();
+        std::os::unix::fs::symlink("../evil", cwd.join("n/up")).unwrap();
+    };
+    assert_eq!(told(&["real/inner/s", "evil/inner/s", "a/env"], &links, bend), ["changed n/up ../real"]);
+    // A folder that becomes a link is one on the way from then on.
+    let swap = |cwd: &Path| {
+        std::fs::rename(cwd.join("a"), cwd.join("b")).unwrap();
+        std::os::unix::fs::symlink("evil", cwd.join("a")).unwrap();
+    };
+    assert_eq!(told(&["a/env", "evil/env"], &[(".envrc", "a/env")], swap), ["made a"]);
+}
+
+#[test]
+fn what_comes_to_lie_where_a_protected_link_led_to_nothing_is_new_however_old_it_is() {
+    let links = [(".envrc", "later/e"), ("v/.vscode", "../later/x")];
+    let files = ["evil/e", "evil/x/s"];
+    let moved = |cwd: &Path| std::fs::rename(cwd.join("evil"), cwd.join("later")).unwrap();
+    assert_eq!(told(&files, &links, moved), ["made later/e", "made later/x/s"]);
+    let laid = |cwd: &Path| std::os::unix::fs::symlink("evil", cwd.join("later")).unwrap();
+    assert_eq!(told(&files, &links, laid), ["made later"]);
 }

@@ -45,9 +45,9 @@ fn a_whole_history_of_gemini() {
     assert_eq!((meta.usage.input_tokens % 100, meta.usage.context_tokens), (0, 100));
     let failed = call_of(&rows, "cat nope; exit 3");
     assert_eq!((failed.name.as_str(), failed.status, failed.figures.exit), ("bash", ToolStatus::Error, Some(3)));
-    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory"));
+    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory\nexit 3"));
     let listed = call_of(&rows, "ls -la; echo ünï");
-    assert_eq!((listed.figures.exit, listed.result.as_ref().unwrap().lines().last()), (Some(0), Some("ünï")));
+    assert_eq!((listed.figures.exit, listed.result.as_ref().unwrap().lines().rev().nth(1)), (Some(0), Some("ünï")));
     let slow = call_of(&rows, "sleep 30");
     assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
     assert_eq!(changes(&rows, "edit"), [(1, 1, false)]);
@@ -172,13 +172,13 @@ fn a_whole_history_of_pi() {
     assert_eq!((meta.usage.input_tokens, meta.usage.output_tokens), (1400, 280));
     let failed = call_of(&rows, "cat nope; exit 3");
     assert_eq!((failed.name.as_str(), failed.status, failed.figures.exit), ("bash", ToolStatus::Error, Some(3)));
-    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory"));
+    assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory\nexit 3"));
     let slow = call_of(&rows, "sleep 30");
     assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
     assert_eq!(changes(&rows, "edit"), [(1, 1, false)]);
     let typed = call_of(&rows, "echo mine ü");
     assert_eq!((typed.id.as_str().starts_with("typed-"), typed.figures.exit), (true, Some(0)));
-    assert_eq!(typed.result.as_deref(), Some("mine ü"));
+    assert_eq!(typed.result.as_deref(), Some("mine ü\nexit 0"));
     assert_eq!((infos(&rows, InfoKind::Interrupted), infos(&rows, InfoKind::Compacted), partial(&rows)), (2, 1, 1));
     let steers = rows.iter().filter(|row| matches!(&row.body, Body::User(said) if said.steer));
     assert_eq!(steers.count(), 1);
@@ -205,7 +205,7 @@ fn a_transcript_of_openclaw() {
     // What the gateway said itself is no model's.
     let said = rows.iter().find(|row| matches!(&row.body, Body::Assistant(said) if said.text.starts_with("The train")));
     assert_eq!(said.unwrap().model, None);
-    assert_eq!(imported.left, ["Lines that are not JSON not included: 1."]);
+    assert_eq!(imported.left, ["Half-written last lines not included: 1."]);
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn odd_lines_cost_themselves_alone() {
     std::fs::write(&path, text).unwrap();
     let store = quick(root.path());
     let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-    assert_eq!(imported.left, ["Lines that are not JSON not included: 4."]);
+    assert_eq!(imported.left, ["Lines that are not JSON not included: 3.", "Half-written last lines not included: 1."]);
     let rows = store.read(&imported.meta.id, 9).unwrap().rows;
     assert_eq!(asked(&rows).len(), 1);
     assert!(store.session_dir(&imported.meta.id).starts_with(root.path()));

@@ -46,7 +46,7 @@ fn a_folder_that_is_deleted_in_mid_run_is_no_end_without_words() {
             journal.append(&[answer(2)], Durability::Synced).unwrap_err();
         }
         let error = journal.close().unwrap_err();
-        assert!(!journal.is_closed() && error.to_string().contains("Was it moved or deleted?"), "{error}");
+        assert!(!journal.is_closed() && error.to_string().contains("Check if it was moved or deleted"), "{error}");
         let unsaved = journal.rescue(WHY, &UserText::with("half a thought", vec![])).unwrap();
         assert_eq!((unsaved.rows, unsaved.why.as_str()), (1 + rows_after, WHY));
         let file = file_of(&unsaved);

@@ -34,6 +34,7 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
     let what = match &change.what {
         What::Made => "was created",
         What::Changed(_) => "was changed",
+        What::Linked(_) => "got another name",
         What::Gone(_) => "was removed",
         What::Unseen(_) => "is unreadable",
     };
@@ -52,7 +53,9 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
         (ChangeFate::Aside(copy), _) => {
             format!("{path} {what}: restored, the command's version is in {}", reveal_path(&copy))
         }
-        (ChangeFate::Restored, What::Gone(_)) => format!("{path} {what}: restored"),
+        (ChangeFate::Restored, What::Linked(_)) => {
+            format!("{path} {what} (a hard link): it is a file of its own again")
+        }
         (ChangeFate::Restored, _) => format!("{path} {what}: restored"),
         (ChangeFate::Removed, _) => format!("{path} {what}: removed, no disk space to keep it"),
         (ChangeFate::Left(why), _) => format!("{path} {what} and not restored: {why}"),

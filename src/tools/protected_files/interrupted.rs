@@ -12,6 +12,7 @@ use crate::sandbox::unseen::Unseen;
 use crate::sandbox::working_folder::{FolderNumber, WorkingFolder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -83,6 +84,7 @@ fn finished(change: &GuardedChange, place: &NotedPlace) -> Option<String> {
     // What was restored before the process ended is in order.
     let is_done = match &change.what {
         What::Gone(_) => is_there,
+        What::Linked(_) => change.path.symlink_metadata().is_ok_and(|meta| meta.nlink() == 1),
         What::Changed(Some(earlier)) => is_as_before(&change.path, earlier),
         What::Made | What::Changed(None) | What::Unseen(_) => !is_there,
     };
@@ -128,6 +130,7 @@ fn written(changes: &[GuardedChange], folder: &Path, cwd: &Path) -> Vec<u8> {
     for change in changes.iter().filter(|change| change.by == ChangedBy::Command) {
         let (kind, earlier) = match &change.what {
             What::Made => ("made", None),
+            What::Linked(earlier) => ("linked", earlier.as_ref()),
             What::Changed(earlier) => ("changed", earlier.as_ref()),
             What::Gone(earlier) => ("gone", earlier.as_ref()),
             What::Unseen(Unseen::Barred) => ("unseen", None),
@@ -180,6 +183,7 @@ fn read(mut bytes: &[u8]) -> Option<(NotedPlace, Vec<GuardedChange>)> {
         let earlier = mode.map(|mode| Earlier { content: content.to_vec(), mode });
         let what = match kind {
             b"made" => What::Made,
+            b"linked" => What::Linked(earlier),
             b"changed" => What::Changed(earlier),
             b"gone" => What::Gone(earlier),
             _ => What::Unseen(Unseen::Barred),

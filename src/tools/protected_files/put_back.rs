@@ -58,6 +58,8 @@ pub(in crate::tools) fn put_back(change: &GuardedChange, folders: AsideFolders<'
         What::Made | What::Changed(None) | What::Unseen(Unseen::Barred) => aside(&change.path, folders),
         What::Unseen(Unseen::Scarce) => Err("no system resources to check it".to_owned()),
         What::Gone(None) => Err("no earlier version kept".to_owned()),
+        What::Linked(Some(earlier)) => replaced(&change.path, earlier).map(|()| ChangeFate::Restored),
+        What::Linked(None) => Err("no earlier version kept".to_owned()),
         What::Changed(Some(earlier)) => exchanged(&change.path, earlier, folders),
         What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| ChangeFate::Restored),
     };
@@ -311,6 +313,11 @@ mod tests {
         assert_eq!(fate, ChangeFate::Aside(kept.join("1-hook")));
         assert!(!at("hook").is_symlink() && kept.join("1-hook").is_symlink());
         assert_eq!(std::fs::metadata(at("hook")).unwrap().permissions().mode() & 0o777, 0o755);
+        // What was written through its other name later stays there.
+        std::fs::hard_link(at("hook"), at("other")).unwrap();
+        let fate = put_back(&change(&at("hook"), What::Linked(earlier("mine", 0o100_755))), folders);
+        std::fs::write(at("other"), "evil").unwrap();
+        assert_eq!((fate, std::fs::read_to_string(at("hook")).unwrap().as_str()), (ChangeFate::Restored, "mine"));
         let fate = put_back(&change(&at("sub/.envrc"), What::Gone(earlier("target", 0o120_777))), folders);
         assert_eq!((fate, std::fs::read_link(at("sub/.envrc")).unwrap()), (ChangeFate::Restored, "target".into()));
         // What is not known to be as it was takes no effect either, and nothing is followed.

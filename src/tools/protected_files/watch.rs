@@ -163,7 +163,8 @@ impl GuardedCommand {
             let Some(look) = GuardedLook::of(&running, self.0).filter(|_| !none) else { break };
             let Parted { mut breaches, asked } = look.parted(&left);
             let unseen = breaches.iter().any(|change| matches!(change.what, What::Unseen(_)));
-            let more = unseen || breaches.len() + asked.len() >= MOST_CHANGES;
+            let links = breaches.iter().chain(&asked).any(|change| look.guard.is_link(change));
+            let more = unseen || links || breaches.len() + asked.len() >= MOST_CHANGES;
             breaches.sort_by_key(GuardedChange::rank);
             let _unfinished = Unfinished::begin(&breaches, &decide::folder(&look.place), &look.place.cwd);
             let mut accepted: Vec<PathBuf> = asked.into_iter().map(|change| change.path).collect();

@@ -162,9 +162,14 @@ fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[L
             pieces.iter_mut().for_each(|piece| piece.1 = paint.flat(piece.1));
             let used = paint.pieces(rest, &pieces);
             paint.target(Rect { width: used, ..rest }, Target::Choice(n));
-            rest = cells::after(rest, used + 2);
+            rest = cells::after(rest, used + gap(view));
         }
     }
+}
+
+/// Cells between two answers in a row: without keys a sign stands there, too.
+fn gap(view: View<'_>) -> u16 {
+    if view.focused { 2 } else { 1 }
 }
 
 /// Rows that the answers take as keys, with those of the selected answer and what it keeps unless all are for `reading`.
@@ -191,16 +196,23 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
         // One that is cut is read above.
         let only_key = cut && !key.is_empty() && matches!(choice, Choice::Option(_));
         let label = clean_line(choice.label()).into_owned();
-        let word = short(choice).map_or(label, |short| format!("{short}{}", without(view, choice)));
+        // Said once: the other ways to approve leave out the same.
+        let first = matches!(choice, Choice::Once | Choice::PlanToAsk);
+        let left_out = if first { without(view, choice) } else { String::new() };
+        let word = short(choice).map_or(label, |short| format!("{short}{left_out}"));
         let word = cells::cut(&word, width.saturating_sub(cells::width(&key)).max(1), paint.signs.cut).into_owned();
         let word = if only_key { String::new() } else { word };
         let role = if view.panel.selected == Some(n) { Role::Strong } else { Role::Dim };
-        let pieces = vec![paint.piece(key, Role::Key), paint.piece(word, role)];
+        let mut pieces = vec![paint.piece(key, Role::Key), paint.piece(word, role)];
+        // Without their keys nothing else would tell one answer from the next.
+        let sign = if view.focused { String::new() } else { format!("{} ", paint.signs.dot) };
         let wide = cells::pieces_width(&pieces);
-        match rows.last_mut().filter(|_| left >= wide + 2) {
+        let beside = wide + cells::width(&sign) + usize::from(gap(view));
+        match rows.last_mut().filter(|_| left >= beside) {
             Some(row) => {
+                pieces.insert(0, paint.piece(sign, Role::Faint));
                 row.push((n, pieces));
-                left -= wide + 2;
+                left -= beside;
             }
             None => {
                 rows.push(vec![(n, pieces)]);
@@ -211,13 +223,20 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
     rows
 }
 
-/// Changes that a yes leaves out: said where it is given, since what is struck out may be scrolled away.
+/// Changes or steps that a yes leaves out: said where it is given, since what is struck out may be scrolled away.
 fn without(view: View<'_>, choice: &Choice) -> String {
-    let struck = view.panel.hunks.as_ref().map_or(0, |hunks| hunks.left_out().len());
-    match choice {
-        Choice::Once if struck > 0 => format!(", without {}", count(struck, "change", "changes")),
-        _ => String::new(),
-    }
+    let hunks = view.panel.hunks.as_ref().map_or(0, |hunks| hunks.left_out().len());
+    let steps = view.panel.plan.as_ref().map_or(0, |plan| plan.outline.steps.iter().filter(|step| step.struck).count());
+    let struck = match choice {
+        Choice::Once if hunks > 0 => count(hunks, "change", "changes"),
+        Choice::PlanToAsk | Choice::PlanToExecute | Choice::PlanCompactToAsk | Choice::PlanCompactToExecute
+            if steps > 0 =>
+        {
+            count(steps, "step", "steps")
+        }
+        _ => return String::new(),
+    };
+    format!(", without {struck}")
 }
 
 /// An answer in a word or two: what tells it from the others is never left out.

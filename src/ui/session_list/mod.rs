@@ -28,7 +28,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect, wide: bool) {
         chips(paint, inset(cells::row(body, 0)));
         body = Rect { y: body.y + 1, height: body.height - 1, ..body };
     }
-    if area.height >= UNDO && offers_undo(paint.state) {
+    // Where letters filter, no letter undoes.
+    let filters = paint.state.focus == Focus::List && paint.state.sessions.filter_open();
+    if area.height >= UNDO && offers_undo(paint.state) && !filters {
         body.height -= 1;
         undo(paint, inset(Rect { y: body.bottom(), height: 1, ..body }));
     }

@@ -204,7 +204,7 @@ impl Group {
                 let name = MONTHS.get(usize::from(*month).saturating_sub(1)).copied().unwrap_or("");
                 match date(now, utc_offset) {
                     Some(today) if today.year() == *year && today.month() == i8::try_from(*month).unwrap_or(0) => {
-                        "Earlier this month".to_owned()
+                        "earlier this month".to_owned()
                     }
                     Some(today) if today.year() == *year => name.to_owned(),
                     _ => format!("{name} {year}"),
@@ -271,7 +271,7 @@ mod tests {
             (36, 0, "yesterday"),
             (37, 0, "Thursday"),
             (24 * 6, 0, "Sunday"),
-            (24 * 7, 0, "Earlier this month"),
+            (24 * 7, 0, "earlier this month"),
             (24 * 30, 0, "October"),
             (24 * 365, 0, "November 2025"),
         ] {

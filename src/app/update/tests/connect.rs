@@ -300,3 +300,22 @@ fn a_key_in_the_filter_of_connections_is_that_of_the_one_chosen() {
     let given = |act: &SessionCommand| matches!(act, SessionCommand::Answer { answer: UserAnswer::Key(key), .. } if key.reveal() == SECRET);
     assert!(screen.acts().iter().any(given));
 }
+
+#[test]
+fn an_import_offers_the_programs_that_have_sessions_here() {
+    let mut screen = Screen::new();
+    screen.type_text("/import").keys("enter");
+    assert!(screen.fx.contains(&Effect::Histories));
+    let found = crate::app::state::lobby::FoundHistory { word: "codex", program: "Codex", sessions: 3 };
+    screen.msg(Msg::Importable(vec![found])).draw(true).wait(2_000);
+    assert!(matches!(screen.state.overlays.last(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Import));
+    screen.keys("enter");
+    let imports = |command: &Command| match command {
+        Command::Engine(EngineCommand::Import { path, .. }) => Some(path.display().to_string()),
+        _ => None,
+    };
+    assert_eq!(screen.sent().iter().filter_map(imports).collect::<Vec<_>>(), ["codex"]);
+    // Anything else is asked for, also where no program has sessions.
+    screen.msg(Msg::Importable(Vec::new()));
+    assert!(matches!(screen.state.overlays.last(), Some(Overlay::Prompt(_))));
+}

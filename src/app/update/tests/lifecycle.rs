@@ -263,7 +263,7 @@ fn before_the_first_message_a_new_session_begins_with_its_text() {
     assert!(screen.last_notice().contains("No message to rewind to"), "{}", screen.last_notice());
     screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
     screen.wait(5_000).keys("esc").wait(100).keys("esc enter");
-    assert!(asked(&screen).contains("A new session with the same settings"), "{}", asked(&screen));
+    assert!(asked(&screen).contains("Opens a new session with the same settings"), "{}", asked(&screen));
     let aim = UndoAim::Since(MessageId::new("m1"));
     let plan = Command::Session { id: id("s"), command: SessionCommand::PlanUndo { aim } };
     assert!(screen.sent().contains(&plan));
@@ -614,8 +614,22 @@ fn a_conversation_is_written_to_a_file() {
     }
     screen.fx.clear();
     screen.whole(EngineEvent::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
+    let page = Effect::SharePage { session: id("s"), path: "/w/a.html".into(), masked: 2 };
+    assert!(screen.fx.contains(&page));
+    let shared = |address: Option<&str>| Msg::Shared {
+        path: "/w/a.html".into(),
+        masked: 2,
+        address: address.map(str::to_owned),
+    };
+    screen.msg(shared(None));
     assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
     assert!(asked(&screen).contains("nothing was uploaded"), "{}", asked(&screen));
+    screen.wait(400).keys("esc").msg(shared(Some("http://127.0.0.1:7789/s/abc")));
+    assert!(screen.fx.contains(&Effect::Copy("http://127.0.0.1:7789/s/abc".to_owned())));
+    assert!(asked(&screen).contains("until /unshare. Keys masked"), "{}", asked(&screen));
+    screen.wait(400).keys("esc");
+    command(&mut screen, "/unshare");
+    assert!(screen.fx.contains(&Effect::Unshare { session: id("s") }));
 }
 
 #[test]
@@ -625,6 +639,7 @@ fn a_session_of_another_program_is_asked_for_and_shown() {
     command(&mut screen, "/import ../a b.jsonl");
     assert!(screen.sent().contains(&import("../a b.jsonl")));
     command(&mut screen, "/import");
+    screen.msg(Msg::Importable(Vec::new())).draw(true).wait(2_000);
     assert!(matches!(screen.state.overlay(), Some(Overlay::Prompt(_))));
     screen.type_text("~/x").keys("enter");
     assert!(screen.sent().contains(&import("~/x")));

@@ -115,10 +115,10 @@ fn an_answer_that_did_not_count_is_as_it_was_and_one_that_nobody_waits_for_is_in
 
 #[test]
 fn what_was_typed_over_a_window_is_sent_by_nobody_but_the_user() {
-    let exported = || EngineEvent::Exported { session: id("s"), path: "/s/share.html".into(), masked: 0, shared: true };
+    let exported = || Msg::Shared { path: "/s/share.html".into(), masked: 0, address: None };
     for text in ["any questions?", "hello", "yes please"] {
         let mut screen = Screen::new();
-        screen.whole(exported());
+        screen.msg(exported());
         screen.wait(400).type_text(text).wait(10).keys("enter").type_text("more").keys("enter");
         assert_eq!(screen.acts(), vec![], "{text}");
         assert!(screen.state.overlays.is_empty());
@@ -128,7 +128,7 @@ fn what_was_typed_over_a_window_is_sent_by_nobody_but_the_user() {
         assert_eq!(screen.acts(), vec![SessionCommand::send(there)], "{text}");
     }
     let mut screen = Screen::new();
-    screen.whole(exported());
+    screen.msg(exported());
     screen.wait(400).keys("esc").type_text("hello").keys("enter");
     assert_eq!(screen.acts(), vec![SessionCommand::send("hello")], "who closed it sees where they write");
 }

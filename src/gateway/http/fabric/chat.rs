@@ -6,8 +6,9 @@
 use super::super::ask::Asking;
 use super::super::problem::Problem;
 use super::super::rest;
+use super::asked::Asked;
 use super::saved_sessions::found;
-use super::{Asked, texts};
+use super::texts;
 use crate::domain::ids::MessageId;
 use crate::domain::message::Body as RowBody;
 use crate::domain::prompt_text::{PromptKind, fill, name_fault};
@@ -51,10 +52,10 @@ struct Prompt {
     variables: BTreeMap<String, String>,
 }
 
-/// Frame of the answer.
+/// ChatFrame of the answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase", tag = "type")]
-enum Frame {
+enum ChatFrame {
     Content { format: &'static str, content: String },
     Usage { format: &'static str, content: &'static str, usage: TokenUsage },
     Error { format: &'static str, content: String },
@@ -68,7 +69,7 @@ struct TokenUsage {
     total_tokens: u64,
 }
 
-impl Frame {
+impl ChatFrame {
     fn content(content: impl Into<String>) -> Self {
         Self::Content { format: "markdown", content: content.into() }
     }
@@ -107,10 +108,10 @@ impl From<Problem> for Unanswered {
 }
 
 /// Frames on their way to the client.
-struct Frames(mpsc::Sender<Frame>);
+struct Frames(mpsc::Sender<ChatFrame>);
 
 impl Frames {
-    async fn send(&self, frame: Frame) -> Result<(), Gone> {
+    async fn send(&self, frame: ChatFrame) -> Result<(), Gone> {
         self.0.send(frame).await.map_err(|_| Gone)
     }
 }
@@ -125,7 +126,7 @@ pub(super) async fn chat(asked: Asked, given: Body) -> Result<Response, Problem>
     let (frames, mut waiting) = mpsc::channel(WAITING);
     tokio::spawn(answer_each(asked, asking, request, Frames(frames)));
     let body = futures_util::stream::poll_fn(move |context| {
-        waiting.poll_recv(context).map(|frame: Option<Frame>| {
+        waiting.poll_recv(context).map(|frame: Option<ChatFrame>| {
             let json = frame.map(|frame| serde_json::to_string(&frame).unwrap_or_default());
             json.map(|json| Ok::<_, Infallible>(format!("data: {json}\n\n")))
         })
@@ -144,9 +145,9 @@ async fn answer_each(asked: Asked, mut asking: Asking, request: ChatRequest, fra
         let told = match answered {
             Ok(()) => Ok(()),
             Err(Unanswered::Gone) => return,
-            Err(Unanswered::Because(why)) => frames.send(Frame::error(why)).await,
+            Err(Unanswered::Because(why)) => frames.send(ChatFrame::error(why)).await,
         };
-        let complete = Frame::Complete { format: "plain", content: "" };
+        let complete = ChatFrame::Complete { format: "plain", content: "" };
         if told.is_err() || frames.send(complete).await.is_err() {
             return;
         }
@@ -170,7 +171,7 @@ async fn answer(
     }
     let meta = opened(asking, prompt, before.as_ref()).await?;
     let id = meta.id.clone();
-    let mut turn = Turn { id: id.clone(), row: None, sent: 0, usage: meta.usage.clone(), trouble: None };
+    let mut turn = ChatTurn { id: id.clone(), row: None, sent: 0, usage: meta.usage.clone(), trouble: None };
     let answered = match prepare(asking, prompt, before.is_some(), &id).await {
         Ok(()) => turn.run(asking, text, frames).await,
         Err(problem) => Err(problem.into()),
@@ -190,7 +191,7 @@ async fn answer(
         let _ = asking.ask(command, None).await;
     }
     answered?;
-    frames.send(Frame::usage(&meta.usage, &turn.usage)).await?;
+    frames.send(ChatFrame::usage(&meta.usage, &turn.usage)).await?;
     Ok(())
 }
 
@@ -260,7 +261,7 @@ async fn prepare(asking: &mut Asking, prompt: &Prompt, is_old: bool, id: &Sessio
 }
 
 /// A prompt's turn as it is followed.
-struct Turn {
+struct ChatTurn {
     id: SessionId,
     /// Row of the answer that streams.
     row: Option<MessageId>,
@@ -270,7 +271,7 @@ struct Turn {
     trouble: Option<String>,
 }
 
-impl Turn {
+impl ChatTurn {
     /// Sends the message and passes on what comes until the turn is over.
     async fn run(&mut self, asking: &mut Asking, text: String, frames: &Frames) -> Result<(), Unanswered> {
         let ended = || Unanswered::Because("The engine of this workspace has ended.".to_owned());
@@ -322,7 +323,7 @@ impl Turn {
                     }
                     if let Some(rest) = said.text.get(self.sent..).filter(|rest| !rest.is_empty()) {
                         self.sent = said.text.len();
-                        frames.send(Frame::content(rest)).await?;
+                        frames.send(ChatFrame::content(rest)).await?;
                     }
                 }
                 RowBody::Error(failure) => {
@@ -333,11 +334,11 @@ impl Turn {
             },
             SessionEvent::Delta { id, add } if self.row.as_ref() == Some(id) => {
                 self.sent += add.len();
-                frames.send(Frame::content(add.as_str())).await?;
+                frames.send(ChatFrame::content(add.as_str())).await?;
             }
             SessionEvent::Dropped { id } if self.row.as_ref() == Some(id) => {
                 (self.row, self.sent) = (None, 0);
-                frames.send(Frame::error("The answer broke off; it begins anew.")).await?;
+                frames.send(ChatFrame::error("The answer broke off; it starts over.")).await?;
             }
             SessionEvent::ConnectionWanted { .. } | SessionEvent::ModelWanted { .. } => {
                 return Err(Unanswered::Because("No model is chosen: name a vendor and a model.".to_owned()));

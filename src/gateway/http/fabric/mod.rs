@@ -3,24 +3,21 @@
 //! Other than there: a token is needed (also as `X-API-Key`), names are checked, empty lists are `[]`, an unknown session is
 //! not found, bodies are validated, and a session that is saved anew goes to the trash as it was.
 
+mod asked;
 mod chat;
 mod saved_sessions;
 mod texts;
 
-use super::ask::Asking;
-use super::guard::{Caller, Guarding};
+use self::asked::Asked;
+use super::guard::Guarding;
 use super::problem::{Problem, json};
-use crate::domain::percent::percent_decoded;
 use crate::domain::prompt_text::PromptKind;
 use crate::protocol::{EngineEvent, Event, Scope};
-use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
-use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post, put};
 use axum::{Extension, Router};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,46 +47,6 @@ pub(super) fn routes() -> Router<Arc<Guarding>> {
         .route("/patterns/{name}/apply", post(texts::apply))
         .route("/strategies", get(texts::strategies))
         .route("/models/names", get(models))
-}
-
-/// Query of a request, and the client that sent it.
-struct Asked {
-    guarding: Arc<Guarding>,
-    caller: Caller,
-    query: Option<String>,
-}
-
-impl FromRequestParts<Arc<Guarding>> for Asked {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &Arc<Guarding>) -> Result<Self, Problem> {
-        let caller = parts.extensions.get::<Caller>().cloned();
-        let caller = caller.ok_or_else(|| Problem::unavailable("The connection is not known."))?;
-        Ok(Self { guarding: state.clone(), caller, query: parts.uri.query().map(str::to_owned) })
-    }
-}
-
-impl Asked {
-    /// Parameters of the query as text.
-    fn parameters(&self) -> BTreeMap<String, String> {
-        let pairs = self.query.as_deref().unwrap_or_default().split('&').filter_map(|one| one.split_once('='));
-        let word = |text: &str| percent_decoded(&text.replace('+', " "));
-        pairs.map(|(name, value)| (word(name), word(value))).collect()
-    }
-
-    /// Folder of the workspace that the query names with `workspace`; without, of the one that was used last.
-    async fn folder(&self) -> Result<PathBuf, Problem> {
-        match self.parameters().remove("workspace") {
-            Some(name) => Ok(super::ask::workspace(&self.guarding, &name).await?.path),
-            None => self.guarding.gateway.last_folder().await.map_err(Problem::unavailable),
-        }
-    }
-
-    /// Client of the workspace's engine, for whoever has this scope.
-    async fn engine(&self, scope: Scope) -> Result<Asking, Problem> {
-        let grant = self.caller.needs(scope)?;
-        Asking::in_folder(&self.guarding, &self.folder().await?, grant, false).await
-    }
 }
 
 /// `GET /models/names`: models that are known without asking servers, of the connections that can be used.

@@ -3,7 +3,7 @@
 use super::super::ask::Asking;
 use super::super::problem::{Problem, json};
 use super::super::rest;
-use super::Asked;
+use super::asked::Asked;
 use crate::domain::SessionId;
 use crate::domain::message::{Body as RowBody, Message};
 use crate::domain::prompt_text::name_fault;

@@ -2,7 +2,7 @@
 
 use super::super::problem::{Problem, json};
 use super::super::rest;
-use super::Asked;
+use super::asked::Asked;
 use crate::agent::prompt_files::{MOST_BYTES, PromptError, PromptFolders};
 use crate::domain::prompt_text::{PromptKind, PromptOrigin, fill};
 use crate::gateway::frame::ErrorCode;

@@ -104,5 +104,9 @@ const PIP: &[&str] = &[
 ];
 
 fn needs_option(call: &super::row::ProgramCall) -> Result<(), String> {
-    if call.options.is_empty() { call.refuse("reads commands from stdin") } else { Ok(()) }
+    match (call.options.is_empty(), call.operands.is_empty()) {
+        (false, _) => Ok(()),
+        (true, true) => call.refuse("reads commands from stdin"),
+        (true, false) => call.refuse("runs a script"),
+    }
 }

@@ -46,9 +46,9 @@ pub(super) const ROWS: &[ProgramRow] = &[
     row("git annotate", &["-b -l -t -c -f -n -p -s -e -w -h -M? -C? -L: --root --incremental --line-porcelain --porcelain --date: --abbrev? --show-name --show-number --show-email"]).operands(Operands::Revisions).sample("a.txt"),
     // `-O` opens a pager of its own.
     row("git grep", &["-# -a -c -e: -E -F -f@ -G -h -H -i -I -l -L -n -o -p -P -q -r -v -w -W -z -A: -B: -C: -m: --cached --untracked --no-index --no-exclude-standard --exclude-standard --no-recurse-submodules --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --context: --after-context: --before-context: --function-context --max-count: --threads: --and --or --not --all-match --quiet --max-depth: --recursive --no-recursive --no-textconv"]).operands(Operands::PatternThenPaths).sample("a"),
-    row("git ls-files", &["-c -d -m -o -i -s -k -u -z -t -v -f -x: -X@ -h --cached --deleted --modified --others --ignored --stage --directory --no-empty-directory --unmerged --killed --resolve-undo --deduplicate --eol --exclude: --exclude-from@ --exclude-per-directory: --exclude-standard --error-unmatch --with-tree: --full-name --abbrev? --debug --sparse --format:"]).check(plain_format).sample("a.txt"),
+    row("git ls-files", &["-c -d -m -o -i -s -k -u -z -t -v -f -x: -X@ -h --cached --deleted --modified --others --ignored --stage --directory --no-empty-directory --unmerged --killed --resolve-undo --deduplicate --eol --exclude: --exclude-from@ --exclude-per-directory@ --exclude-standard --error-unmatch --with-tree: --full-name --abbrev? --debug --sparse --format:"]).check(plain_format).sample("a.txt"),
     row("git ls-tree", &["-d -r -t -l -z -h --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format:"]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
-    row("git cat-file", &["-t -s -p -e -h -Z --allow-unknown-type --batch? --batch-check? --batch-all-objects --buffer --unordered --follow-symlinks --use-mailmap --mailmap"]).operands(Operands::Revisions).sample("HEAD"),
+    row("git cat-file", &["-t -s -p -e -h -Z --allow-unknown-type --batch? --batch-check? --batch-all-objects --buffer --unordered --follow-symlinks --use-mailmap --mailmap"]).check(named_objects).operands(Operands::Revisions).sample("HEAD"),
     row("git rev-parse", &["-q -h --verify --quiet --short? --symbolic --symbolic-full-name --abbrev-ref? --all --branches? --tags? --remotes? --glob: --exclude: --disambiguate: --git-dir --absolute-git-dir --git-common-dir --git-path: --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --show-toplevel --show-cdup --show-prefix --show-superproject-working-tree --show-object-format? --show-ref-format --shared-index-path --default: --revs-only --no-revs --flags --no-flags --not --since: --until: --after: --before: --local-env-vars --path-format: --prefix: --end-of-options"]).operands(Operands::Revisions).sample("HEAD"),
     row("git name-rev", &["-h --tags --refs: --exclude: --all --name-only --no-undefined --always --annotate-stdin"]).operands(Operands::Revisions).sample("HEAD"),
     row("git describe", &["-h --dirty? --broken? --all --tags --contains --abbrev? --candidates: --exact-match --debug --long --match: --exclude: --always --first-parent"]).operands(Operands::Revisions).sample("HEAD"),
@@ -84,7 +84,7 @@ pub(super) const ROWS: &[ProgramRow] = &[
     row("git notes show", &["-h"]).operands(Operands::Revisions).sample("HEAD"),
     row("git submodule status", &["--cached --recursive --quiet"]).sample(""),
     row("git bisect log", &["-h"]).alone(),
-    row("git config", &["-l -z -h -f@ --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list --global --system --local --worktree --file@ --blob: --type: --bool --int --bool-or-int --bool-or-str --path --expiry-date --null --name-only --show-origin --show-scope --includes --no-includes --default: --show-names --all --regexp: --url: --fixed-value"])
+    row("git config", &["-l -z -h -f@ --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list --global --system --local --worktree --file@ --blob@ --type: --bool --int --bool-or-int --bool-or-str --path --expiry-date --null --name-only --show-origin --show-scope --includes --no-includes --default: --show-names --all --regexp: --url: --fixed-value"])
         .operands(Operands::Text)
         .check(|call| {
             let asks = call.has(&["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "--list", "-l"]);
@@ -95,8 +95,8 @@ pub(super) const ROWS: &[ProgramRow] = &[
             if !subcommand && (asks || one) { Ok(()) } else { call.refuse("without one name sets something") }
         })
         .sample("--get user.name"),
-    row("git config get", &["-z -h -f@ --global --system --local --worktree --file@ --blob: --type: --null --show-origin --show-scope --includes --no-includes --default: --show-names --all --regexp --url: --value: --fixed-value"]).operands(Operands::AtMost(1)).sample("user.name"),
-    row("git config list", &["-z -h -f@ --global --system --local --worktree --file@ --blob: --type: --null --name-only --show-origin --show-scope --includes --no-includes"]).alone(),
+    row("git config get", &["-z -h -f@ --global --system --local --worktree --file@ --blob@ --type: --null --show-origin --show-scope --includes --no-includes --default: --show-names --all --regexp --url: --value: --fixed-value"]).operands(Operands::AtMost(1)).sample("user.name"),
+    row("git config list", &["-z -h -f@ --global --system --local --worktree --file@ --blob@ --type: --null --name-only --show-origin --show-scope --includes --no-includes"]).alone(),
     row("git symbolic-ref", &["-q -h --quiet --short --recurse --no-recurse"]).operands(Operands::AtMost(1)).sample("HEAD"),
 ];
 
@@ -126,6 +126,14 @@ fn listing(call: &ProgramCall, lists: &[&str]) -> Result<(), String> {
     } else {
         call.refuse("with a name makes one")
     }
+}
+
+/// Contents by names that come from the input: nobody sees which.
+fn named_objects(call: &ProgramCall) -> Result<(), String> {
+    if call.has(&["--batch"]) && !call.has(&["--batch-all-objects"]) {
+        return call.refuse("--batch reads names from its input");
+    }
+    Ok(())
 }
 
 /// The paths that a word of git may name: what stands behind a colon (`HEAD:.env`, `:0:.env`, `main:a/b`, `:(top).env`), without

@@ -332,6 +332,10 @@ fn finished(call: &ProgramCall) -> Result<Vec<String>, String> {
         check(call)?;
     }
     let mut files = call.files.clone();
+    // `--blob=HEAD:.env`.
+    if row.name.starts_with("git ") {
+        files.extend(call.files.iter().flat_map(|file| git::named(file)));
+    }
     let texts = || call.operands.iter().map(|word| word.text.clone());
     let one = |word: &&ShellWord| matches!(word.opens, Opens::Literal | Opens::Home);
     match row.operands {

@@ -43,8 +43,23 @@ fn links_into_folders_of_a_session_are_protected() {
     link("sub", "src/inner");
     link("../sessions/s/session.jsonl", "file");
     link("relative/lib", "chain");
+    link("../sessions/s/tmp/later/x", "dangling");
+    link("../beside/later", "harmless");
     let found = look(&root, &[]);
-    assert_eq!(below(&root, &found.protected), ["absolute", "relative", "src/sub/deep"]);
+    assert_eq!(below(&root, &found.protected), ["absolute", "dangling", "relative", "src/sub/deep"]);
+}
+
+#[test]
+fn temporary_files_are_no_part_of_a_project_that_lies_elsewhere() {
+    for (root, real, expected) in [
+        ("/home/u/p", "/tmp/evil", true),
+        ("/home/u/p", "/var/tmp/evil", true),
+        ("/home/u/p", "/tmpfs/x", false),
+        ("/home/u/p", "/home/u/other", false),
+        ("/tmp/p", "/tmp/other", false),
+    ] {
+        assert_eq!(super::tree::is_temporary(Path::new(root), Path::new(real)), expected, "{root} {real}");
+    }
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use super::ScanFindings;
 use super::content::is_public;
-use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
+use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, lexical, protected_entries};
 use crate::domain::secret::Content;
 use crate::sandbox::own_folders;
+use crate::sandbox::places::folders::below_temp;
 use crate::sandbox::places::git_tracked::{Stamp, TrackedFiles, stamp};
 use crate::sandbox::places::inherited::Inherited;
 use crate::sandbox::places::sight::{self, FolderSight, Unlooked};
@@ -436,8 +437,8 @@ impl Tree {
     }
 }
 
-/// True for a link to a folder that commands write and where nobody looks for repositories: git's own, and lisle's. Links to
-/// files are those of large contents.
+/// True for a link to a folder that commands write and where nobody looks for repositories: git's own, lisle's, and one for
+/// temporary files. Links to files are those of large contents.
 fn leads_unseen(root: &Path, link: &Path) -> bool {
     let Ok(to) = std::fs::read_link(link) else { return false };
     let is_of_git = |path: &Path| path.iter().any(|part| part == ".git");
@@ -445,11 +446,28 @@ fn leads_unseen(root: &Path, link: &Path) -> bool {
     if !is_of_git(&to) && !to.is_absolute() && !to.iter().any(|part| part == "..") {
         return false;
     }
-    if !link.metadata().is_ok_and(|meta| meta.is_dir()) {
+    // What is not there yet may be a folder later, when nobody looks at the link.
+    if link.metadata().is_ok_and(|meta| !meta.is_dir()) {
         return false;
     }
-    let Ok(real) = link.canonicalize() else { return true };
-    is_of_git(&to) || real.strip_prefix(root).map_or_else(|_| own_folders::holds(&real), is_of_git)
+    let Some(real) = leads_to(link, &to) else { return true };
+    let is_written = || own_folders::holds(&real) || is_temporary(root, &real);
+    is_of_git(&to) || real.strip_prefix(root).map_or_else(|_| is_written(), is_of_git)
+}
+
+/// The place that a link leads to, also where nothing is there; `None` where that is not known.
+fn leads_to(link: &Path, to: &Path) -> Option<PathBuf> {
+    if let Ok(real) = link.canonicalize() {
+        return Some(real);
+    }
+    let whole = link.parent()?.canonicalize().ok()?.join(to);
+    let (above, real) = whole.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    Some(lexical(&real, whole.strip_prefix(above).ok()?))
+}
+
+/// True for a place among temporary files, seen from a project that does not lie there itself.
+pub(super) fn is_temporary(root: &Path, real: &Path) -> bool {
+    below_temp(real).is_some() && below_temp(root).is_none()
 }
 
 /// The end of a path, by which entries are protected: no rule names more than two folders.

@@ -85,7 +85,8 @@ impl ForeignTranscript for ChatSession {
             "assistant" => self.answer(value, content, line),
             "tool" if content.get("tool_results").is_some() => self.answer(value, content, line),
             "tool" | "function" => {
-                vec![ImportedLine::Results(vec![Answered::new(word(value, "tool_call_id"), text_of(content), false)])]
+                let result = Answered::new(word(value, "tool_call_id"), text_of(content), false);
+                inline_files::answered(result, content.as_array().map(Vec::as_slice).unwrap_or_default())
             }
             "summary" => {
                 let carried = Carried::from(text_of(content));

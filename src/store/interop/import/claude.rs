@@ -6,8 +6,8 @@
 
 use super::inline_files;
 use super::parsed::{
-    Answered, ImportFacts, ImportedLine, answered_text, call, compacted, counts, is_true, made, said, text_of, thought,
-    time, typed, word,
+    Answered, ImportFacts, ImportedLine, answered_text, between, call, compacted, counts, is_true, job_ended, made,
+    said, text_of, thought, time, typed, word,
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
@@ -20,7 +20,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Records that say nothing of the conversation.
-const PASSED: [&str; 11] = [
+const PASSED: [&str; 16] = [
+    "api-request",
+    "api-request-shape",
+    "api-request-blob",
+    "atis-latch",
+    "tools-used",
     "summary",
     "custom-title",
     "ai-title",
@@ -135,6 +140,7 @@ impl ForeignTranscript for ClaudeTranscript {
             && results.is_empty()
             && !is_true(value, "isMeta")
             && !is_true(value, "isCompactSummary")
+            && is_typed(value)
             && !text_of(content).trim_start().starts_with(['<', '[']);
         self.nodes.push(ClaudeNode { uuid: uuid.to_owned(), parent, answer, calls, results, asked });
     }
@@ -204,6 +210,7 @@ impl ForeignTranscript for ClaudeTranscript {
                 vec![ImportedLine::Rows(vec![compacted(at, carried)])]
             }
             "user" if is_true(value, "isMeta") => vec![ImportedLine::Nothing],
+            "user" if !is_typed(value) => vec![job_ended(at, notification(&text_of(content)))],
             "user" => self.user(at, uuid, content, value.get("toolUseResult")),
             "assistant" => {
                 self.count(message);
@@ -225,6 +232,11 @@ impl ForeignTranscript for ClaudeTranscript {
                     }
                     _ => vec![ImportedLine::Left("program notes")],
                 }
+            }
+            "cost-state" => {
+                let cost = value.get("totalCostUSD").and_then(Value::as_f64);
+                self.facts.usage.cost_usd = cost.filter(|cost| cost.is_finite()).unwrap_or(self.facts.usage.cost_usd);
+                vec![ImportedLine::Nothing]
             }
             kind if PASSED.contains(&kind) => vec![ImportedLine::Nothing],
             _ => vec![ImportedLine::Left("records of unknown kinds")],
@@ -287,25 +299,9 @@ impl ClaudeTranscript {
     fn user(&mut self, at: At, uuid: &str, content: &Value, beside: Option<&Value>) -> Vec<ImportedLine> {
         let mut out = Vec::new();
         if let Value::Array(blocks) = content {
-            let results = blocks.iter().filter(|block| word(block, "type") == "tool_result");
-            let mut results: Vec<Answered> = results
-                .map(|block| {
-                    let text = block.get("content").map(text_of).unwrap_or_default();
-                    let failed = is_true(block, "is_error");
-                    let exit = text.strip_prefix("Exit code ").filter(|_| failed);
-                    let exit = exit.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-                    Answered { exit, ..Answered::new(word(block, "tool_use_id"), text, failed) }
-                })
-                .collect();
-            if let ([one], Some(beside)) = (results.as_mut_slice(), beside) {
-                one.diffs = diff(beside).into_iter().collect();
-                // Of a command that went well.
-                let ran = beside.get("stdout").is_some() && !one.failed && !is_true(beside, "interrupted");
-                one.exit = one.exit.or_else(|| ran.then_some(0));
-            }
-            if !results.is_empty() {
-                out.push(ImportedLine::Results(results));
-            }
+            let results = || blocks.iter().filter(|block| word(block, "type") == "tool_result");
+            let beside = beside.filter(|_| results().count() == 1);
+            out.extend(results().flat_map(|block| result(block, beside)));
             out.extend(inline_files::files(blocks));
         }
         let text = text_of(content);
@@ -333,16 +329,47 @@ impl ClaudeTranscript {
     }
 }
 
-fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
-    let (_, rest) = text.split_once(open)?;
-    rest.split_once(close).map(|(inner, _)| inner)
+/// A result. `beside`: what stands outside of the message about it.
+fn result(block: &Value, beside: Option<&Value>) -> Vec<ImportedLine> {
+    let content = block.get("content").unwrap_or(&Value::Null);
+    let failed = is_true(block, "is_error");
+    let text = text_of(content);
+    let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let exit = head.strip_prefix("Exit code ").filter(|_| failed).and_then(|code| code.trim().parse().ok());
+    let text = if exit.is_some() { rest.to_owned() } else { text };
+    let mut one = Answered { exit, ..Answered::new(word(block, "tool_use_id"), text, failed) };
+    if let Some(beside) = beside {
+        one.diffs = diff(beside).into_iter().collect();
+        // Of a command that went well.
+        let ran = beside.get("stdout").is_some() && !failed && !is_true(beside, "interrupted");
+        one.exit = one.exit.or_else(|| ran.then_some(0));
+    }
+    let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    inline_files::answered(one, blocks)
+}
+
+/// True for a message that a person wrote, and no part of the program.
+fn is_typed(record: &Value) -> bool {
+    record.get("origin").is_none_or(|origin| matches!(word(origin, "kind"), "" | "human"))
+}
+
+/// Text of a message on a task that ended: its summary and its result.
+fn notification(text: &str) -> String {
+    let part = |name: &str| text.split_once(&format!("<{name}>"))?.1.rsplit_once(&format!("</{name}>"));
+    let parts = ["summary", "result"].map(|name| part(name).map_or("", |(inner, _)| inner.trim()));
+    match parts {
+        ["", ""] => text.trim().to_owned(),
+        [summary, ""] => format!("{summary}."),
+        ["", result] => result.to_owned(),
+        [summary, result] => format!("{summary}: {result}"),
+    }
 }
 
 /// Message that the user typed while an answer was being written.
 fn queued(at: At, attachment: &Value) -> ImportedLine {
     let typed = word(attachment, "type") == "queued_command"
         && matches!(word(attachment, "commandMode"), "" | "prompt")
-        && attachment.get("origin").is_none_or(|origin| matches!(word(origin, "kind"), "" | "human"));
+        && is_typed(attachment);
     let text = attachment.get("prompt").map(text_of).unwrap_or_default();
     if !typed || text.trim().is_empty() {
         return ImportedLine::Nothing;

@@ -1,11 +1,13 @@
 //! Rollouts of Codex: a JSON object a line, `{timestamp, type, payload}`; in older ones the payload alone.
 //!
 //! A rewind begins a new file that names the rows of the old one which come first; older versions told of it in the file.
+//! `codex_files` finds the files of a conversation.
 
+use super::codex_files::{rollout_head, title};
 use super::inline_files;
 use super::parsed::{
-    Answered, ConversationFile, ImportFacts, ImportedLine, RecordForm, answered_text, call, compacted, made, text_of,
-    time, typed, unified, word,
+    Answered, ImportFacts, ImportedLine, answered_text, between, call, compacted, job_ended, list, made, text_of,
+    thinking_level, time, typed, unified, word,
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
@@ -15,8 +17,7 @@ use crate::domain::session::TitleFrom;
 use crate::domain::usage::Usage;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const ITEMS: [&str; 10] = [
     "message",
@@ -30,8 +31,11 @@ const ITEMS: [&str; 10] = [
     "ghost_snapshot",
     "compaction",
 ];
+/// Begin of a message on a subagent that ended.
+const NOTIFICATION: &str = "<subagent_notification>";
 /// Prefixes that the program puts before the user's own words.
-const OWN_WORDS: [&str; 6] = [
+const OWN_WORDS: [&str; 7] = [
+    NOTIFICATION,
     "<environment_context>",
     "<user_instructions>",
     "# AGENTS.md instructions",
@@ -47,105 +51,6 @@ pub(super) fn is(value: &Value) -> bool {
     // The first line of an older one.
     let older = value.get("id").is_some() && value.get("instructions").is_some() && value.get("timestamp").is_some();
     enveloped || (older && value.get("type").is_none())
-}
-
-/// Thread that the file belongs to.
-struct Meta {
-    thread: String,
-    /// The rows of this thread with an ordinal below come first.
-    base: Option<(String, u64)>,
-    /// Start of the file.
-    begun: String,
-}
-
-fn meta(path: &Path) -> Option<Meta> {
-    let mut line = String::new();
-    BufReader::new(std::fs::File::open(path).ok()?).read_line(&mut line).ok()?;
-    let value: Value = serde_json::from_str(&line).ok()?;
-    if word(&value, "type") != "session_meta" {
-        return None;
-    }
-    let payload = value.get("payload")?;
-    let base = payload.get("history_base").and_then(|base| {
-        let end = base.get("end_ordinal_exclusive")?.as_u64()?;
-        Some((word(base, "thread_id").to_owned(), end))
-    });
-    Some(Meta { thread: word(payload, "id").to_owned(), base, begun: word(payload, "timestamp").to_owned() })
-}
-
-/// All rollouts of these threads that lie in the same home of Codex, with what they say, oldest first.
-fn rollouts(path: &Path) -> Vec<(PathBuf, Meta)> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    // `sessions/YYYY/MM/DD`; elsewhere, what lies beside it.
-    let root = folder
-        .ancestors()
-        .take(5)
-        .find(|dir| dir.file_name().is_some_and(|name| name == "sessions" || name == "archived_sessions"));
-    let Some(own) = meta(path) else { return Vec::new() };
-    let wanted = [Some(own.thread.clone()), own.base.as_ref().map(|(thread, _)| thread.clone())];
-    let mut folders = vec![(root.unwrap_or(folder).to_owned(), 0)];
-    let mut found = Vec::new();
-    while let Some((dir, depth)) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
-        for entry in entries.flatten() {
-            let (path, name) = (entry.path(), entry.file_name());
-            let name = name.to_string_lossy();
-            if root.is_some() && depth < 4 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push((path, depth + 1));
-            } else if name.ends_with(".jsonl")
-                && entry.file_type().is_ok_and(|kind| kind.is_file())
-                && wanted.iter().flatten().any(|thread| !thread.is_empty() && name.contains(thread.as_str()))
-                && let Some(meta) = meta(&path)
-            {
-                found.push((path, meta));
-            }
-        }
-    }
-    found.sort_by(|(one, a), (other, b)| (&a.begun, one).cmp(&(&b.begun, other)));
-    found
-}
-
-/// Segment of a file that a rewind began; the thread's other files number their rows alike:
-/// `rollout-TIME-THREAD_SEGMENT`.
-fn segment(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let segment = stem.rsplit_once('_').map_or("", |(_, segment)| segment);
-    segment.chars().filter(char::is_ascii_alphanumeric).collect()
-}
-
-/// The files that make up the conversation of a rollout, in order; where it was rewound since, those of its newest end.
-pub(super) fn parts(path: &Path) -> Vec<ConversationFile> {
-    let all = rollouts(path);
-    let part = |path: &Path, before| ConversationFile {
-        before,
-        segment: segment(path),
-        ..ConversationFile::new(path, RecordForm::Lines)
-    };
-    let whole = || vec![part(path, None)];
-    let Some(own) = all.iter().position(|(one, _)| one == path) else { return whole() };
-    let thread = &all[own].1.thread;
-    let Some(newest) = all.iter().rposition(|(_, meta)| meta.thread == *thread) else { return whole() };
-    let mut out = vec![part(&all[newest].0, None)];
-    let (mut at, mut limit) = (newest, u64::MAX);
-    while let Some((thread, end)) = all.get(at).and_then(|(_, meta)| meta.base.clone()) {
-        limit = limit.min(end);
-        let Some(base) = all[..at].iter().rposition(|(_, meta)| meta.thread == thread) else { break };
-        out.insert(0, part(&all[base].0, Some(limit)));
-        at = base;
-    }
-    out
-}
-
-/// The title that the user gave the thread, from the list beside the rollouts.
-pub(super) fn title(path: &Path, thread: &str) -> Option<String> {
-    let index =
-        path.ancestors().skip(1).take(6).map(|dir| dir.join("session_index.jsonl")).find(|file| file.is_file())?;
-    let lines = BufReader::new(std::fs::File::open(index).ok()?).lines().map_while(Result::ok);
-    let named = lines.filter_map(|line| {
-        let value: Value = serde_json::from_str(&line).ok()?;
-        (word(&value, "id") == thread).then(|| word(&value, "thread_name").trim().to_owned())
-    });
-    named.filter(|title| !title.is_empty()).last()
 }
 
 /// A rollout while it is read.
@@ -178,6 +83,7 @@ impl ForeignTranscript for CodexRollout {
                 if !model.is_empty() {
                     self.facts.model = Some(model.to_owned());
                 }
+                self.facts.thinking = thinking_level(word(payload, "effort")).or(self.facts.thinking);
             }
             "event_msg" if word(payload, "type") == "thread_rolled_back" => {
                 let turns = payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0);
@@ -210,7 +116,13 @@ impl ForeignTranscript for CodexRollout {
         self.rewound.len()
     }
 
+    /// The thread is that of the file: records of the one that it was forked from come first, and name that one.
     fn ready(&mut self, path: &Path) {
+        if let Some(own) = rollout_head(path) {
+            self.facts.id = Some(own.thread).filter(|id| !id.is_empty()).or(self.facts.id.take());
+            self.facts.cwd = own.cwd.or(self.facts.cwd.take());
+            self.facts.subagent = own.is_subagent;
+        }
         if let Some(title) = self.facts.id.as_deref().and_then(|thread| title(path, thread)) {
             (self.facts.title, self.facts.title_from) = (Some(title), TitleFrom::User);
         }
@@ -310,12 +222,15 @@ impl CodexRollout {
             "function_call" => {
                 let written = word(item, "arguments");
                 let input = serde_json::from_str(written).unwrap_or_else(|_| json!({"arguments": written}));
-                one(call(id, word(item, "name"), self.here(input)))
+                let mut out = one(call(id, word(item, "name"), self.here(input)));
+                out.extend((word(item, "name") == "spawn_agent").then_some(ImportedLine::Left("subagent sessions")));
+                out
             }
             "custom_tool_call" => one(call(id, word(item, "name"), json!({"input": word(item, "input")}))),
             "local_shell_call" => one(call(id, "shell", self.here(item.get("action").cloned().unwrap_or_default()))),
             "function_call_output" | "custom_tool_call_output" => {
-                vec![ImportedLine::Results(vec![answered(id, item.get("output").unwrap_or(&Value::Null))])]
+                let output = item.get("output").unwrap_or(&Value::Null);
+                inline_files::answered(answered(id, output), blocks(output))
             }
             "ghost_snapshot" => vec![ImportedLine::Nothing],
             "web_search_call" => vec![ImportedLine::Left("web searches")],
@@ -405,16 +320,63 @@ fn message(at: At, item: &Value, number: u64) -> Vec<ImportedLine> {
     match word(item, "role") {
         "user" if begun.starts_with("<turn_aborted>") => vec![ImportedLine::Interrupted(at)],
         "user" if begun.starts_with("<user_shell_command>") => shell_command(at, begun, number),
+        "user" if begun.starts_with(NOTIFICATION) => vec![job_ended(at, subagent_ended(begun))],
         "user" if OWN_WORDS.iter().any(|own| begun.starts_with(own)) => vec![ImportedLine::Nothing],
         "user" => {
-            let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
-            inline_files::asked(at, inline_files::files(blocks), UserText::from(text))
+            let content = without_wrappers(content);
+            inline_files::asked(at, inline_files::files(blocks(&content)), UserText::from(text_of(&content)))
         }
         "assistant" => {
             let said = AssistantText { text, ..AssistantText::default() };
             vec![ImportedLine::Rows(vec![made(at, Body::Assistant(said))])]
         }
         _ => vec![ImportedLine::Nothing],
+    }
+}
+
+/// Blocks of a message, or of a result.
+fn blocks(content: &Value) -> &[Value] {
+    content.as_array().map_or_else(|| list(content, "content"), Vec::as_slice)
+}
+
+/// Content of a message without the marks that the program puts around a picture: they name the picture's file.
+fn without_wrappers(content: &Value) -> Value {
+    let Value::Array(blocks) = content else { return content.clone() };
+    let is_picture =
+        |at: Option<usize>| at.and_then(|at| blocks.get(at)).is_some_and(|block| word(block, "type") == "input_image");
+    let mark = |at: usize, begin: &str| {
+        let text = blocks.get(at).map_or("", |block| word(block, "text")).trim();
+        (text.starts_with(begin) && text.ends_with('>')).then_some(text)
+    };
+    let mut out = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let opens = is_picture(Some(at + 1)) && mark(at, "<image").is_some();
+        let closes = is_picture(at.checked_sub(1)) && mark(at, "</image").is_some();
+        if opens || closes {
+            continue;
+        }
+        let mut block = block.clone();
+        let before = at.checked_sub(1).filter(|_| is_picture(Some(at))).and_then(|at| mark(at, "<image"));
+        if let (Some(path), Some(fields)) =
+            (before.and_then(|text| between(text, "path=\"", "\"")), block.as_object_mut())
+        {
+            fields.insert("filename".to_owned(), json!(path));
+        }
+        out.push(block);
+    }
+    Value::Array(out)
+}
+
+/// Text of a notification on a subagent.
+fn subagent_ended(text: &str) -> String {
+    let inner = between(text, NOTIFICATION, "</subagent_notification>").unwrap_or(text).trim();
+    let told: Value = serde_json::from_str(inner).unwrap_or_default();
+    let status = told.get("status").unwrap_or(&Value::Null);
+    match (status.as_str(), status.as_object().and_then(|fields| fields.iter().next())) {
+        (Some(word), _) => format!("A subagent ended ({word})."),
+        (None, Some((word, Value::String(text)))) => format!("A subagent ended ({word}): {}", text.trim()),
+        (None, Some((word, _))) => format!("A subagent ended ({word})."),
+        (None, None) => inner.to_owned(),
     }
 }
 

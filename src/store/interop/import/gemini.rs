@@ -1,17 +1,18 @@
 //! Sessions of gemini-cli: a log of events, a JSON object a line. Older ones are one JSON document.
 //!
 //! A message is written again under its id when it grows; `$set` with `messages` replaces the list, `$rewindTo` cuts it.
-//! A turn that was stopped goes from the list with the next `$set`, and stays here: it was said.
+//! A turn that was stopped goes from the list with the next `$set`, and stays here: it was said. A session that is resumed
+//! within a minute goes on in its file, behind a second header.
 
-use super::inline_files;
+use super::inline_files::{self, InlineFile};
 use super::parsed::{
-    Answered, ImportFacts, ImportedLine, LogPosition, add_usage, call, compacted, list, made, number, said, text_of,
-    thought, time, unified, word,
+    Answered, ImportFacts, ImportedLine, LogPosition, add_usage, between, call, compacted, list, made, number, said,
+    text_of, thought, time, unified, word,
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::message::{Carried, Message, UserText};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -52,17 +53,18 @@ enum GeminiKind {
     Cancelled,
     /// Summary in place of older messages.
     Snapshot,
+    /// Results of calls whose message has none of them.
+    Results,
     /// A remark, or the program's own words.
     Other,
 }
 
 impl GeminiKind {
-    /// `None`: nothing but results of calls, which stand beside their calls too.
-    fn of(message: &Value) -> Option<Self> {
+    fn of(message: &Value) -> Self {
         let content = message.get("content").unwrap_or(&Value::Null);
         let calls = list(message, "toolCalls");
-        Some(match word(message, "type") {
-            "user" if only_results(content) => return None,
+        match word(message, "type") {
+            "user" if only_results(content) => Self::Results,
             "user" => match text_of(content).trim_start() {
                 text if text.starts_with(CONTEXT) => Self::Other,
                 text if text.contains(SNAPSHOT) => Self::Snapshot,
@@ -74,13 +76,25 @@ impl GeminiKind {
             "gemini" => Self::Answer,
             "info" if text_of(content).trim() == CANCELLED => Self::Cancelled,
             _ => Self::Other,
-        })
+        }
     }
 }
 
+/// True for results of calls, with the pictures that belong to them.
 fn only_results(content: &Value) -> bool {
-    let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    !parts.is_empty() && parts.iter().all(|part| part.get("functionResponse").is_some())
+    let parts = parts(content);
+    let is_beside =
+        |part: &Value| ["functionResponse", "inlineData", "fileData"].iter().any(|key| part.get(key).is_some());
+    parts.iter().all(is_beside) && parts.iter().any(|part| part.get("functionResponse").is_some())
+}
+
+fn parts(content: &Value) -> &[Value] {
+    content.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Ids of the calls in a list of parts, or of the results in it.
+fn ids<'v>(parts: &'v [Value], key: &'v str) -> impl Iterator<Item = &'v str> {
+    parts.iter().filter_map(move |part| part.get(key)).map(|part| word(part, "id"))
 }
 
 /// A session while it is read.
@@ -92,6 +106,10 @@ pub(super) struct GeminiSession {
     counted: HashSet<String>,
     rewound: usize,
     is_log: bool,
+    /// A header was read, and no message since.
+    begins: bool,
+    /// Calls whose results stand in messages of their own alone.
+    open: HashSet<String>,
 }
 
 impl ForeignTranscript for GeminiSession {
@@ -100,6 +118,7 @@ impl ForeignTranscript for GeminiSession {
             let id = word(value, "sessionId").to_owned();
             self.facts.id = self.facts.id.take().or(Some(id).filter(|id| !id.is_empty()));
             self.facts.subagent |= word(value, "kind") == "subagent";
+            self.begins = true;
             let started: Option<jiff::Timestamp> = word(value, "startTime").parse().ok();
             self.facts.see(At(started.map_or(0, jiff::Timestamp::as_millisecond)), "");
             return;
@@ -139,13 +158,17 @@ impl ForeignTranscript for GeminiSession {
         let content = value.get("content").unwrap_or(&Value::Null);
         let kind = GeminiKind::of(value);
         match (word(value, "type"), kind) {
-            ("user", Some(GeminiKind::Snapshot)) => {
+            ("user", GeminiKind::Snapshot) => {
                 let carried = Carried::from(text_of(content));
                 vec![ImportedLine::Rows(vec![compacted(at, carried)])]
             }
-            ("user", Some(GeminiKind::Asked)) => asked(at, content),
-            ("gemini", _) => answer(at, value, content),
-            ("info", Some(GeminiKind::Cancelled)) => vec![ImportedLine::Interrupted(at)],
+            ("user", GeminiKind::Asked) => asked(at, content),
+            ("user", GeminiKind::Results) => self.results(content),
+            ("gemini", _) => {
+                list(value, "toolCalls").iter().for_each(|call| _ = self.open.remove(word(call, "id")));
+                answer(at, value, content)
+            }
+            ("info", GeminiKind::Cancelled) => vec![ImportedLine::Interrupted(at)],
             ("error" | "warning", _) => vec![ImportedLine::Left("program notes")],
             _ => vec![ImportedLine::Nothing],
         }
@@ -182,10 +205,33 @@ impl GeminiSession {
                 self.facts.model = Some(model.to_owned());
             }
         }
-        Some((id.to_owned(), GeminiKind::of(message)?)).filter(|(id, _)| !id.is_empty())
+        let (kind, content) = (GeminiKind::of(message), parts(message.get("content").unwrap_or(&Value::Null)));
+        if kind == GeminiKind::Answer && list(message, "toolCalls").is_empty() {
+            self.open.extend(ids(content, "functionCall").map(str::to_owned));
+        }
+        // Results stand beside their calls too, but where the message is one of a list that has only what the model saw.
+        let is_told = kind == GeminiKind::Results && !ids(content, "functionResponse").any(|id| self.open.contains(id));
+        (!id.is_empty() && !is_told).then(|| (id.to_owned(), kind))
+    }
+
+    /// Results of calls that have none yet.
+    fn results(&mut self, content: &Value) -> Vec<ImportedLine> {
+        let parts = parts(content);
+        let ids: Vec<&str> = ids(parts, "functionResponse").filter(|id| self.open.remove(*id)).collect();
+        let response =
+            |id: &str| parts.iter().filter_map(|part| part.get("functionResponse")).find(|one| word(one, "id") == id);
+        let result = |id: &str| {
+            let failed =
+                response(id).is_some_and(|one| one.get("response").is_some_and(|told| told.get("error").is_some()));
+            let status = if failed { "error" } else { "success" };
+            let name = response(id).map_or("", |one| word(one, "name"));
+            answered(&json!({"id": id, "name": name, "status": status, "result": parts}))
+        };
+        ids.into_iter().flat_map(result).collect()
     }
 
     fn put(&mut self, message: &Value, position: LogPosition) {
+        self.begins = false;
         let Some((id, kind)) = self.notice(message) else { return };
         let message = GeminiMessage { id, kind, position };
         match self.messages.iter_mut().rev().find(|known| known.id == message.id) {
@@ -202,6 +248,11 @@ impl GeminiSession {
             if named.insert(id.clone()) {
                 now.push(GeminiMessage { id, kind, position: LogPosition { line, index: Some(index) } });
             }
+        }
+        // A session that is resumed has its context first, and all of its messages with the next list.
+        let resumes = std::mem::take(&mut self.begins) && now.iter().all(|message| message.kind == GeminiKind::Other);
+        if resumes && !self.messages.is_empty() {
+            return;
         }
         let old = std::mem::take(&mut self.messages);
         let known: HashSet<String> = old.iter().map(|message| message.id.clone()).collect();
@@ -273,9 +324,26 @@ fn project_root(path: &Path) -> Option<String> {
     })
 }
 
+/// A message of the user. Files that it names stand behind it, between two marks.
 fn asked(at: At, content: &Value) -> Vec<ImportedLine> {
-    let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    inline_files::asked(at, inline_files::files(parts), UserText::from(text_of(content)))
+    let (mut words, mut files, mut is_file, mut name) = (Vec::new(), Vec::new(), false, None);
+    for part in parts(content) {
+        let Some(text) = part.get("text").and_then(Value::as_str) else {
+            files.extend(inline_files::files([part]));
+            continue;
+        };
+        match text.trim() {
+            "--- Content from referenced files ---" => is_file = true,
+            "--- End of content ---" => is_file = false,
+            _ if !is_file => words.push(text),
+            mark if mark.starts_with("Content from @") && mark.ends_with(':') && !mark.contains('\n') => {
+                name = between(mark, "@", ":");
+            }
+            _ => files.push(ImportedLine::File(InlineFile::of_text(name.take().unwrap_or_default(), text))),
+        }
+    }
+    let text = content.as_str().map_or_else(|| words.join("\n"), str::to_owned);
+    inline_files::asked(at, files, UserText::from(text))
 }
 
 fn answer(at: At, value: &Value, content: &Value) -> Vec<ImportedLine> {
@@ -286,7 +354,9 @@ fn answer(at: At, value: &Value, content: &Value) -> Vec<ImportedLine> {
             if subject.is_empty() || text.is_empty() { String::new() } else { format!("**{subject}**\n\n{text}") };
         bodies.push(thought(if both.is_empty() { if text.is_empty() { subject } else { text } } else { &both }));
     }
-    let text = text_of(content);
+    let is_thought = |part: &&Value| part.get("thought") == Some(&Value::Bool(true));
+    let texts = parts(content).iter().filter(|part| !is_thought(part)).filter_map(|part| part.get("text")?.as_str());
+    let text = content.as_str().map_or_else(|| texts.collect::<Vec<_>>().join("\n"), str::to_owned);
     if !text.trim().is_empty() {
         bodies.push(said(&text));
     }
@@ -294,11 +364,10 @@ fn answer(at: At, value: &Value, content: &Value) -> Vec<ImportedLine> {
     let mut results = Vec::new();
     for one in calls {
         bodies.push(call(word(one, "id"), word(one, "name"), one.get("args").cloned().unwrap_or_default()));
-        results.push(answered(one));
+        results.extend(answered(one));
     }
     if calls.is_empty() {
-        let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
-        for one in parts.iter().filter_map(|part| part.get("functionCall")) {
+        for one in parts(content).iter().filter_map(|part| part.get("functionCall")) {
             bodies.push(call(word(one, "id"), word(one, "name"), one.get("args").cloned().unwrap_or_default()));
         }
     }
@@ -308,12 +377,30 @@ fn answer(at: At, value: &Value, content: &Value) -> Vec<ImportedLine> {
         model: Some(model.to_owned()).filter(|model| !model.is_empty()),
         ..made(at, body)
     };
-    vec![ImportedLine::Rows(bodies.into_iter().map(row).collect()), ImportedLine::Results(results)]
+    results.insert(0, ImportedLine::Rows(bodies.into_iter().map(row).collect()));
+    results
 }
 
-fn answered(one: &Value) -> Answered {
-    let responses = list(one, "result").iter().filter_map(|part| part.get("functionResponse")?.get("response"));
+/// Parts of a result that belong to a call: where several ran at once, each has the results of all.
+fn result_parts<'v>(parts: &'v [Value], id: &str) -> Vec<&'v Value> {
+    let of = |part: &Value| part.get("functionResponse").map(|response| word(response, "id") == id);
+    if !parts.iter().any(|part| of(part) == Some(true)) {
+        return parts.iter().collect();
+    }
+    let mut is_its = false;
+    let mut its = |part: &&Value| {
+        is_its = of(part).unwrap_or(is_its);
+        is_its
+    };
+    parts.iter().filter(|part| its(part)).collect()
+}
+
+fn answered(one: &Value) -> Vec<ImportedLine> {
+    let parts = result_parts(list(one, "result"), word(one, "id"));
+    let responses = parts.iter().filter_map(|part| part.get("functionResponse"));
     let texts: Vec<&str> = responses
+        .clone()
+        .filter_map(|response| response.get("response"))
         .filter_map(|response| response.get("error").or_else(|| response.get("output")).and_then(Value::as_str))
         .collect();
     let (text, exit) = output(&texts.join("\n"));
@@ -326,7 +413,10 @@ fn answered(one: &Value) -> Answered {
         (!path.is_empty() && !text.is_empty()).then(|| unified(path, text))
     });
     let text = if stopped { "interrupted".to_owned() } else { text };
-    Answered { exit, diffs: diff.into_iter().collect(), ..Answered::new(word(one, "id"), text, failed) }
+    let result = Answered { exit, diffs: diff.into_iter().collect(), ..Answered::new(word(one, "id"), text, failed) };
+    // Newer models have them inside of the response.
+    let inside = responses.flat_map(|response| list(response, "parts"));
+    inline_files::answered(result, parts.iter().copied().chain(inside))
 }
 
 /// Output of a command without what the program puts around it, and its exit status.

@@ -147,7 +147,8 @@ pub fn histories(root: &Path, kind: Option<HistoryKind>) -> Histories {
 #[must_use]
 pub fn histories_in(places: &[(HistoryKind, PathBuf)], kind: HistoryKind) -> Histories {
     let mut all = Histories::default();
-    for (_, place) in places.iter().filter(|(of, _)| *of == kind) {
+    // A place that is not there is no source.
+    for (_, place) in places.iter().filter(|(of, place)| *of == kind && place.symlink_metadata().is_ok()) {
         let found = histories(place, Some(kind));
         all.items.extend(found.items);
         all.passed.extend(found.passed);
@@ -185,7 +186,10 @@ fn walk(root: &Path, kind: Option<HistoryKind>, found: &mut Histories) {
             match entry.metadata() {
                 Ok(meta) if meta.is_dir() && depth < DEEPEST => folders.push((path, depth + 1)),
                 Ok(meta) if meta.is_file() && wanted && found.items.len() < MOST => file(&path, meta.len(), found),
-                Ok(meta) if meta.is_symlink() && wanted => found.pass(&path, "a symlink: not followed"),
+                // Only one that leads to a folder, or to a file of the program, would have had sessions.
+                Ok(meta) if meta.is_symlink() && (wanted || path.is_dir()) => {
+                    found.pass(&path, "a symlink: not followed")
+                }
                 Ok(_) => {}
                 Err(error) => found.pass(&path, error.to_string()),
             }

@@ -2,8 +2,9 @@
 //!
 //! Every program has its own block for one: `source` (Claude Code), `image_url` (Codex, chats), `inlineData` (Gemini), `data`
 //! (pi), `url` (opencode). A block that only names a file elsewhere is left out: nothing is read for an import but the history.
+//! A file's text that the program put into a message becomes an attachment too.
 
-use super::parsed::{ImportedLine, made, word};
+use super::parsed::{Answered, ImportedLine, made, word};
 use crate::domain::At;
 use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST, image_type};
 use crate::domain::message::{Body, UserText};
@@ -40,6 +41,26 @@ pub(super) fn asked(at: At, files: Vec<ImportedLine>, said: UserText) -> Vec<Imp
     files.into_iter().chain(row).collect()
 }
 
+/// A result with the files of its blocks. Those that stand elsewhere count as left out.
+pub(super) fn answered<'v>(result: Answered, blocks: impl IntoIterator<Item = &'v Value>) -> Vec<ImportedLine> {
+    let (mut out, mut kept) = (Vec::new(), Vec::new());
+    for line in files(blocks) {
+        match line {
+            ImportedLine::File(file) => kept.push(file),
+            other => out.push(other),
+        }
+    }
+    let is_lost = result.text.trim().is_empty() && kept.is_empty() && !out.is_empty();
+    let text = if is_lost { "[attached file not included]".to_owned() } else { result.text };
+    out.push(ImportedLine::Results(vec![Answered { text, files: kept, ..result }]));
+    out
+}
+
+/// Last part of a path of any system.
+fn last_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
 fn is_file(block: &Value) -> bool {
     matches!(word(block, "type"), "image" | "document" | "input_image" | "input_file" | "image_url" | "file")
         || ["image_url", "inlineData", "fileData"].iter().any(|key| block.get(*key).is_some())
@@ -65,6 +86,19 @@ fn inline(block: &Value) -> Option<InlineFile> {
 }
 
 impl InlineFile {
+    /// A file whose text the program put into a message.
+    pub(super) fn of_text(name: &str, text: &str) -> Self {
+        Self { mime: "text/plain".to_owned(), data: STANDARD.encode(text), name: name.to_owned() }
+    }
+
+    /// Gives a file without a name the last part of this path.
+    pub(super) fn named(mut self, path: &str) -> Self {
+        if self.name.is_empty() {
+            last_name(path).clone_into(&mut self.name);
+        }
+        self
+    }
+
     /// Writes the file among the attachments of a session. `None`: it is none that could be kept.
     ///
     /// # Errors
@@ -106,9 +140,8 @@ fn kind(bytes: &[u8], said: &str) -> (AttachmentKind, String) {
 
 /// Name of a file as it can be one in a folder and on a screen.
 fn file_name(given: &str, kind: AttachmentKind, mime: &str) -> String {
-    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let fits = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '(' | ')');
-    let name: String = last.chars().filter(|c| fits(*c)).take(LONGEST_NAME).collect();
+    let name: String = last_name(given).chars().filter(|c| fits(*c)).take(LONGEST_NAME).collect();
     let name = name.trim().trim_start_matches('.');
     if !name.is_empty() {
         return name.to_owned();

@@ -6,6 +6,7 @@
 mod chat;
 mod claude;
 mod codex;
+mod codex_files;
 mod database;
 mod folder;
 mod gemini;
@@ -55,6 +56,10 @@ const UNKNOWN: &str = "unknown format: expected a session of Claude Code, Codex,
                        aichat or fabric, or a folder with a session.jsonl";
 /// Advice on a conversation without a message.
 const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the main conversation's file";
+/// Advice on a subagent's conversation.
+const SUBAGENT: &str = "a subagent's transcript. Choose the main conversation's file";
+/// Name of a line that its program may still be writing. The session has no note of it, which would stay when it is whole.
+const HALF_WRITTEN: &str = "half-written last lines";
 /// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
 
@@ -219,13 +224,19 @@ impl Store {
             part.form = RecordForm::Log(order);
         }
         let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
-        left.extend([("lines that are not JSON", odd), ("rewound messages", reading.rewound())]);
+        let lacking = parts.iter().map(|part| part.lacks).sum::<u64>();
+        left.extend([
+            ("lines that are not JSON", odd.broken),
+            (HALF_WRITTEN, odd.half_written),
+            ("rewound messages", reading.rewound()),
+            ("earlier records, of a file that is missing,", usize::try_from(lacking).unwrap_or(usize::MAX)),
+        ]);
         if kind == HistoryKind::ClaudeCode {
             left.insert("subagent records", self.subagents(path));
         }
         let source = Source { parts, kind, reading, left };
         if source.reading.facts().subagent {
-            return Err(source.without_messages());
+            return Err(source.refused(SUBAGENT));
         }
         let earlier = match (&why, source.origin()) {
             (None, Some(origin)) => (context.known)(&origin),
@@ -270,6 +281,7 @@ impl Store {
         let mut meta = SessionMeta::new(self.fresh_id(created), created, Mode::Ask.stricter(at_most), cwd);
         meta.title = facts.title.clone().unwrap_or_default();
         meta.title_from = facts.title_from;
+        meta.thinking = facts.thinking.unwrap_or_default();
         let (origin, program) = (source.origin(), source.kind);
         let (id, mut journal) = self.create(&meta)?;
         meta.id = id.clone();
@@ -409,7 +421,12 @@ impl Store {
                         }
                     }
                     ImportedLine::File(file) => writer.files.push(file),
-                    ImportedLine::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
+                    ImportedLine::Results(results) => {
+                        for result in results {
+                            let lost = writer.answer(result, self.io())?;
+                            *left.entry("attached files").or_default() += lost;
+                        }
+                    }
                     ImportedLine::Known(about) => writer.know(about),
                     ImportedLine::Interrupted(_) | ImportedLine::Nothing => {}
                     ImportedLine::Left(what) => *left.entry(what).or_default() += 1,
@@ -427,12 +444,12 @@ impl Store {
             None => BTreeMap::new(),
         };
         writer.journal.mark_not_included(&left);
-        let told = |(what, count): (&str, usize)| {
-            let new = count.saturating_sub(before.get(what).copied().unwrap_or(0));
-            let (first, rest) = what.split_at(1);
-            (new > 0).then(|| format!("{}{rest} not included: {new}.", first.to_uppercase()))
-        };
-        let left: Vec<String> = left.into_iter().filter_map(told).collect();
+        left.iter_mut().for_each(|(what, count)| {
+            *count = count.saturating_sub(before.get(*what).copied().unwrap_or(0));
+        });
+        left.retain(|_, count| *count > 0);
+        let passing = left.remove(HALF_WRITTEN).map(|count| not_included((HALF_WRITTEN, count)));
+        let mut left: Vec<String> = left.into_iter().map(not_included).collect();
         // It stays with the session what it lacks.
         if !left.is_empty() {
             let which = if known { "The rows above were added from" } else { "This was" };
@@ -443,6 +460,7 @@ impl Store {
             row.id = MessageId::new(format!("{LEFT}{}{number}", meta.id));
             writer.push(row);
         }
+        left.extend(passing);
         let facts = reading.facts();
         if facts.usage.output_tokens > 0 || facts.usage.input_tokens > 0 {
             meta.usage = facts.usage.clone();
@@ -451,6 +469,12 @@ impl Store {
         writer.end(meta)?;
         Ok(Copied { left, rows: sieve.ids.len() })
     }
+}
+
+/// A sentence on what was left out.
+fn not_included((what, count): (&str, usize)) -> String {
+    let (first, rest) = what.split_at(1);
+    format!("{}{rest} not included: {count}.", first.to_uppercase())
 }
 
 /// A conversation of another program, looked through and ready to be copied.
@@ -470,8 +494,12 @@ impl Source {
 
     /// Advice on one without a message.
     fn without_messages(&self) -> StoreError {
-        let path = self.parts.first().map(|part| part.path.clone()).unwrap_or_default();
-        StoreError::NoImport { path, why: EMPTY }
+        self.refused(EMPTY)
+    }
+
+    fn refused(&self, why: &'static str) -> StoreError {
+        let path = self.parts.last().map(|part| part.path.clone()).unwrap_or_default();
+        StoreError::NoImport { path, why }
     }
 
     /// The id of a row of a record: the same at the next import.

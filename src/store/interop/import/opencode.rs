@@ -1,6 +1,6 @@
 //! Sessions of opencode: what `opencode export` prints, and the rows of its database, which hold the same objects.
 
-use super::inline_files;
+use super::inline_files::{self, InlineFile};
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, call, compacted, list, made, millis, number, said, thought, title,
     unified, word,
@@ -138,7 +138,25 @@ fn words(value: &Value) -> String {
 }
 
 fn asked(at: At, value: &Value) -> Vec<ImportedLine> {
-    inline_files::asked(at, inline_files::files(list(value, "parts")), UserText::from(words(value)))
+    let parts = list(value, "parts");
+    let mut files = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let read = index.checked_sub(1).and_then(|before| parts.get(before)).map_or("", read_text);
+        // A file elsewhere: the model saw what the program read of it.
+        if word(part, "type") == "file" && !word(part, "url").starts_with("data:") && !read.is_empty() {
+            files.push(ImportedLine::File(InlineFile::of_text(word(part, "filename"), read)));
+        } else {
+            files.extend(inline_files::files([part]));
+        }
+    }
+    inline_files::asked(at, files, UserText::from(words(value)))
+}
+
+/// Text of a file that the program read for the user.
+fn read_text(part: &Value) -> &str {
+    let is_text = word(part, "type") == "text" && part.get("synthetic") == Some(&Value::Bool(true));
+    let text = if is_text { word(part, "text") } else { "" };
+    if text.starts_with("Called the ") { "" } else { text }
 }
 
 fn answer(at: At, info: &Value, value: &Value) -> Vec<ImportedLine> {
@@ -151,7 +169,8 @@ fn answer(at: At, info: &Value, value: &Value) -> Vec<ImportedLine> {
                 let state = part.get("state").unwrap_or(&Value::Null);
                 let input = state.get("input").cloned().unwrap_or_default();
                 bodies.push(call(word(part, "callID"), word(part, "tool"), input));
-                results.extend(answered(part, state));
+                results
+                    .extend(answered(part, state).map(|one| inline_files::answered(one, list(state, "attachments"))));
                 if state.get("metadata").is_some_and(|meta| meta.get("sessionId").is_some()) {
                     out.push(ImportedLine::Left("subagent sessions"));
                 }
@@ -167,7 +186,7 @@ fn answer(at: At, info: &Value, value: &Value) -> Vec<ImportedLine> {
         ..made(at, body)
     };
     out.push(ImportedLine::Rows(bodies.into_iter().map(row).collect()));
-    out.push(ImportedLine::Results(results));
+    out.extend(results.into_iter().flatten());
     match info.get("error").map(|error| word(error, "name")) {
         Some("MessageAbortedError") => out.push(ImportedLine::Interrupted(at)),
         Some(_) => out.push(ImportedLine::Left("error messages")),

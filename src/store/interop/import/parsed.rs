@@ -4,7 +4,7 @@ use super::inline_files::InlineFile;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Message, Thinking};
 use crate::domain::notice::Level;
-use crate::domain::session::TitleFrom;
+use crate::domain::session::{ThinkingLevel, TitleFrom};
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::usage::{RequestUsage, Usage};
 use crate::domain::{At, CallId, MessageId, foreign};
@@ -23,6 +23,8 @@ pub(super) struct ImportFacts {
     pub(super) title_from: TitleFrom,
     pub(super) model: Option<String>,
     pub(super) usage: Usage,
+    /// Level that was chosen last.
+    pub(super) thinking: Option<ThinkingLevel>,
     /// The conversation is a subagent's.
     pub(super) subagent: bool,
 }
@@ -49,11 +51,13 @@ pub(super) struct ConversationFile {
     /// Segment that its rows have beside their numbers, which other files of the conversation have too; empty for the
     /// first one.
     pub(super) segment: String,
+    /// Number of records that come before its own and are not at hand.
+    pub(super) lacks: u64,
 }
 
 impl ConversationFile {
     pub(super) fn new(path: &std::path::Path, form: RecordForm) -> Self {
-        Self { path: path.to_owned(), form, before: None, segment: String::new() }
+        Self { path: path.to_owned(), form, before: None, segment: String::new(), lacks: 0 }
     }
 }
 
@@ -105,11 +109,13 @@ pub(super) struct Answered {
     pub(super) exit: Option<i32>,
     pub(super) millis: Option<u64>,
     pub(super) diffs: Vec<FileDiff>,
+    /// Pictures and documents that the model got with the text.
+    pub(super) files: Vec<InlineFile>,
 }
 
 impl Answered {
     pub(super) fn new(call: &str, text: String, failed: bool) -> Self {
-        Self { call: call.to_owned(), text, failed, exit: None, millis: None, diffs: Vec::new() }
+        Self { call: call.to_owned(), text, failed, exit: None, millis: None, diffs: Vec::new(), files: Vec::new() }
     }
 }
 
@@ -153,6 +159,27 @@ pub(super) fn typed_id(id: &str) -> String {
 pub(super) fn answered_text(parts: &[&str]) -> String {
     let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
     parts.join("\n")
+}
+
+/// What a program told the model while the user typed nothing: a job or a subagent that ended.
+pub(super) fn job_ended(at: At, text: String) -> ImportedLine {
+    let info = Info { text, level: Level::Info, kind: InfoKind::JobEnded, carried: None };
+    ImportedLine::Rows(vec![made(at, Body::Info(info))])
+}
+
+/// Text between two marks.
+pub(super) fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(open)?;
+    rest.split_once(close).map(|(inner, _)| inner)
+}
+
+/// Level of thinking that a program names; `None` for a word that nobody knows.
+pub(super) fn thinking_level(word: &str) -> Option<ThinkingLevel> {
+    match word {
+        "none" => Some(ThinkingLevel::Off),
+        "minimal" => Some(ThinkingLevel::Low),
+        word => ThinkingLevel::parse(word),
+    }
 }
 
 /// Counts the lines of a change.

@@ -3,10 +3,10 @@
 //! The entries are a tree. The conversation is the way from the last entry up to the root; what is not on it was rewound.
 //! In the first version they are a list without ids.
 
-use super::inline_files;
+use super::inline_files::{self, InlineFile};
 use super::parsed::{
     Answered, ImportFacts, ImportedLine, add_usage, answered_text, call, compacted, counts, is_true, made, number,
-    row_id, said, text_of, thought, time, title, typed, typed_id, word,
+    row_id, said, text_of, thinking_level, thought, time, title, typed, typed_id, word,
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
@@ -67,6 +67,9 @@ impl ForeignTranscript for PiSession {
                 if let Some(title) = title(word(value, "name")) {
                     (self.facts.title, self.facts.title_from) = (Some(title), TitleFrom::User);
                 }
+            }
+            "thinking_level_change" => {
+                self.facts.thinking = thinking_level(word(value, "thinkingLevel")).or(self.facts.thinking);
             }
             _ => {}
         }
@@ -152,15 +155,13 @@ impl PiSession {
             "user" => {
                 let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
                 // Typed while the calls before ran: the model was not asked yet about their results.
-                let said = UserText { text: text_of(content), steer: calling, ..UserText::default() };
-                inline_files::asked(at, inline_files::files(blocks), said)
+                let (text, files) = with_files(&text_of(content), inline_files::files(blocks));
+                inline_files::asked(at, files, UserText { text, steer: calling, ..UserText::default() })
             }
             "assistant" => answer(at, &self.row(value, line), message, content),
             "toolResult" => {
-                let mut out: Vec<ImportedLine> =
-                    pictures(content).map(|_| ImportedLine::Left("attached files")).collect();
-                out.push(ImportedLine::Results(vec![answered(message, content)]));
-                out
+                let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+                inline_files::answered(answered(message, content), blocks)
             }
             "bashExecution" => {
                 let id = format!("{}-{}", self.prefix, self.row(value, line));
@@ -185,9 +186,28 @@ impl PiSession {
     }
 }
 
-fn pictures(content: &Value) -> impl Iterator<Item = &Value> {
-    let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    blocks.iter().filter(|block| word(block, "type") == "image")
+/// Text of a message without the files that stand before it, and those files: `<file name="PATH">TEXT</file>`, of which
+/// one without a text names the next picture.
+fn with_files(text: &str, pictures: Vec<ImportedLine>) -> (String, Vec<ImportedLine>) {
+    let (mut rest, mut pictures, mut files) = (text, pictures.into_iter(), Vec::new());
+    while let Some((name, inner)) = rest.strip_prefix("<file name=\"").and_then(|rest| rest.split_once('"'))
+        && let Some((_, inner)) = inner.split_once('>').filter(|(more, _)| !more.contains(['<', '\n']))
+        && let Some((inner, after)) = inner.split_once("</file>")
+    {
+        let inner = inner.strip_prefix('\n').unwrap_or(inner);
+        let inner = inner.strip_suffix('\n').unwrap_or(inner);
+        files.push(match inner {
+            "" => match pictures.next() {
+                Some(ImportedLine::File(picture)) => ImportedLine::File(picture.named(name)),
+                Some(other) => other,
+                None => ImportedLine::Left("attached files"),
+            },
+            text => ImportedLine::File(InlineFile::of_text(name, text)),
+        });
+        rest = after.trim_start_matches('\n');
+    }
+    files.extend(pictures);
+    (rest.to_owned(), files)
 }
 
 fn answer(at: At, turn: &str, message: &Value, content: &Value) -> Vec<ImportedLine> {

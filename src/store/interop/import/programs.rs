@@ -3,6 +3,7 @@
 use super::chat::{self, ChatSession};
 use super::claude::{self, ClaudeTranscript};
 use super::codex::{self, CodexRollout};
+use super::codex_files;
 use super::database;
 use super::gemini::{self, GeminiSession};
 use super::opencode::{self, OpencodeSession};
@@ -147,7 +148,7 @@ impl HistoryKind {
     /// The files that make up a conversation.
     pub(super) fn parts(self, path: &Path, form: RecordForm) -> Vec<ConversationFile> {
         match self {
-            Self::Codex => codex::parts(path),
+            Self::Codex => codex_files::parts(path),
             _ => vec![ConversationFile::new(path, form)],
         }
     }

@@ -14,6 +14,15 @@ use std::path::Path;
 /// A function that takes a record with its position.
 type RecordSink<'s> = dyn FnMut(Value, LinePosition<'_>) -> Result<(), StoreError> + 's;
 
+/// Lines that are no record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OddLines {
+    /// No JSON objects.
+    pub(super) broken: usize,
+    /// A last line without an end: its program may still write it.
+    pub(super) half_written: usize,
+}
+
 impl Store {
     /// Refuses what is no regular file: a link would bring in what lies elsewhere, and a pipe has no end.
     pub(super) fn regular(&self, path: &Path) -> Result<(), StoreError> {
@@ -32,8 +41,8 @@ impl Store {
         kind: HistoryKind,
         parts: &[ConversationFile],
         show: &mut RecordSink<'_>,
-    ) -> Result<usize, StoreError> {
-        let (mut odd, mut number) = (0, 0);
+    ) -> Result<OddLines, StoreError> {
+        let (mut odd, mut number) = (OddLines::default(), 0);
         for part in parts {
             let mut next = |value: Value, bytes| {
                 let at = value.get("ordinal").and_then(Value::as_u64).unwrap_or(number);
@@ -41,8 +50,12 @@ impl Store {
                 let line = LinePosition { number: at, segment: &part.segment, bytes };
                 if part.before.is_some_and(|end| at >= end) { Ok(()) } else { show(value, line) }
             };
-            odd += match &part.form {
-                RecordForm::Lines => self.objects(&part.path, next)?,
+            odd.broken += match &part.form {
+                RecordForm::Lines => {
+                    let of_part = self.objects(&part.path, next)?;
+                    odd.half_written += of_part.half_written;
+                    of_part.broken
+                }
                 RecordForm::Log(order) => self.ordered(&part.path, order, next)?,
                 RecordForm::Document => {
                     let document = self.document(&part.path)?;
@@ -61,13 +74,13 @@ impl Store {
         &self,
         path: &Path,
         mut show: impl FnMut(Value, (u64, u64)) -> Result<(), StoreError>,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<OddLines, StoreError> {
         let io = self.io();
         let error = |error| StoreError::io("import", path, error);
         self.regular(path)?;
         let file = io.open(path, How::Read).map_err(error)?;
         let len = io.stat_of(&file).map_err(error)?.len;
-        let (mut odd, mut failed) = (0, None);
+        let (mut odd, mut failed) = (OddLines::default(), None);
         let read = lines::each(io, &file, 0, len, |line| -> io::Result<()> {
             if session::blank(line.bytes) {
                 return Ok(());
@@ -78,7 +91,11 @@ impl Store {
                     io::Error::from(ErrorKind::Interrupted)
                 }),
                 _ => {
-                    odd += 1;
+                    if line.ended {
+                        odd.broken += 1
+                    } else {
+                        odd.half_written += 1
+                    }
                     Ok(())
                 }
             }

@@ -11,7 +11,9 @@ use crate::domain::{At, MessageId};
 use crate::store::format::row;
 use crate::store::io::Io;
 use crate::store::{Durability, Journal, StoreError};
+use serde_json::Value;
 use std::collections::VecDeque;
+use std::path::Path;
 
 /// Gives rows their ids, and an interruption its row, once.
 #[derive(Default)]
@@ -114,13 +116,17 @@ impl Rows {
         put_diffs(call, about.diffs);
     }
 
-    pub(super) fn answer(&mut self, result: Answered) {
-        let Some(call) = self.open(&result.call) else { return };
+    /// Puts a result to its call. The number of its files that could not be kept.
+    pub(super) fn answer(&mut self, result: Answered, io: &dyn Io) -> Result<usize, StoreError> {
+        let session = self.journal.dir().to_owned();
+        let Some(call) = self.open(&result.call) else { return Ok(0) };
         call.status = if result.failed { ToolStatus::Error } else { ToolStatus::Completed };
         call.figures.exit = result.exit.or(call.figures.exit);
         call.millis = result.millis.or(call.millis);
         put_diffs(call, result.diffs);
-        call.result = Some(result.text);
+        let lost = put_files(call, result.files, io, &session)?;
+        call.result = Some(own_form(call, result.text));
+        Ok(lost)
     }
 
     /// Writes what is whole, once there is so much of it.
@@ -142,6 +148,38 @@ impl Rows {
         self.journal.set_meta(meta, own);
         self.journal.close()
     }
+}
+
+/// Keeps the files of a result. The number of those that could not be kept.
+fn put_files(call: &mut ToolCall, files: Vec<InlineFile>, io: &dyn Io, session: &Path) -> Result<usize, StoreError> {
+    // A tool that reads one file shows that file.
+    let path = call.input.get("path").and_then(Value::as_str).filter(|_| files.len() == 1).unwrap_or_default();
+    let (mut media, mut lost) = (Vec::new(), 0);
+    for file in files {
+        match file.named(path).keep(io, session)? {
+            Some(kept) => media.push(kept),
+            None => lost += 1,
+        }
+    }
+    call.figures.media = media;
+    Ok(lost)
+}
+
+/// A result in the form that lisle's own tools give it, for a model that goes on: never empty, and the last line of a
+/// command's is its exit code.
+fn own_form(call: &ToolCall, mut text: String) -> String {
+    if let (true, Some(file)) = (text.trim().is_empty(), call.figures.media.first()) {
+        text = format!("The file {} goes along with this.", file.name);
+    }
+    let Some(exit) = call.figures.exit.filter(|_| call.name == "bash") else { return text };
+    if text.trim().is_empty() {
+        "(no output)".clone_into(&mut text);
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&format!("exit {exit}"));
+    text
 }
 
 pub(super) fn put_diffs(call: &mut ToolCall, mut diffs: Vec<FileDiff>) {

@@ -160,7 +160,10 @@ impl<'a, 'r> Output<'a, 'r> {
 
     fn laid(&self, lines: &[&str], role: Role) -> Vec<LaidOutLine> {
         let style = self.inner.look.style(role);
-        let laid = |line: &&str| plain(line, style, self.inner.width, &[], Fold::Anywhere, &self.inner.look);
+        // Sentences are lisle's own or a tool's; what a command printed keeps its columns.
+        let sentences = self.call.figures.exit.is_none() && self.call.status == ToolStatus::Error;
+        let fold = if sentences { Fold::Words } else { Fold::Anywhere };
+        let laid = |line: &&str| plain(line, style, self.inner.width, &[], fold, &self.inner.look);
         lines.iter().flat_map(laid).collect()
     }
 
