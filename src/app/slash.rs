@@ -96,7 +96,7 @@ commands! {
     Inbox "inbox" "" "inbox: requests from all sessions" AnswerAction::Inbox;
     Copy "copy" "[last|code N|all|ID]" "copy the last response, a code block, or everything" ChatAction::Copy;
     Export "export" "[PATH] [--format md|html|json|text]" "export the conversation to a file" SessionAction::Export;
-    Share "share" "" "share as a single HTML page: a file, with an address where a gateway serves it" SessionAction::Share;
+    Share "share" "" "share as an HTML page; by address from a gateway" SessionAction::Share;
     Unshare "unshare" "" "revoke the addresses of this session's pages" SessionAction::Unshare;
     Import "import" "[PATH]" "import a session from another program" SessionAction::Import;
     Density "density" "[lines|tails|full]" "tool output: lines, tails or full" ChatAction::Density;

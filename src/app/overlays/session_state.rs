@@ -41,8 +41,8 @@ pub(crate) fn open(state: &mut State) {
     items.push(fact("queue", format!("{}{paused}", count(waiting, "message", "messages"))));
     let tokens = models::tokens(meta.usage.total_tokens);
     // Without a price nothing is counted: that is not the same as free.
-    let cost =
-        if meta.usage.cost_usd > 0.0 { format!("${:.2}", meta.usage.cost_usd) } else { "price unknown".to_owned() };
+    let is_counted = meta.usage.cost_usd > 0.0 || meta.usage.total_tokens == 0;
+    let cost = if is_counted { format!("${:.2}", meta.usage.cost_usd) } else { "price unknown".to_owned() };
     items.push(fact("cost", format!("{cost} · {tokens} tokens")));
     items.push(fact("directory", meta.cwd.display().to_string()));
     overlay::open_picker(state, Kind::SessionState, items, 0);

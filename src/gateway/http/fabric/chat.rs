@@ -338,7 +338,7 @@ impl ChatTurn {
             }
             SessionEvent::Dropped { id } if self.row.as_ref() == Some(id) => {
                 (self.row, self.sent) = (None, 0);
-                frames.send(ChatFrame::error("The answer broke off; it starts over.")).await?;
+                frames.send(ChatFrame::error("The answer was interrupted; it starts over.")).await?;
             }
             SessionEvent::ConnectionWanted { .. } | SessionEvent::ModelWanted { .. } => {
                 return Err(Unanswered::Because("No model is chosen: name a vendor and a model.".to_owned()));
