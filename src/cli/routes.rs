@@ -141,11 +141,13 @@ impl Cleanup<'_> {
             active: &self.active,
         };
         let file = RouteStore::new(self.io.clone(), &store.path);
+        let workspaces = self.bootstrap.workspaces().ours;
+        let open = |agent: &AgentId| self.bootstrap.store_in(&workspaces.join(agent.as_str()));
+        let io = self.io.clone();
         let conversations: Box<dyn Conversations> = if self.args.store.is_some() {
-            Box::new(FolderConversations::beside(self.io.clone(), file.path()))
+            Box::new(FolderConversations::beside(io, file.path()))
         } else {
-            let workspace = self.bootstrap.workspaces().ours.join(store.agent.as_str());
-            Box::new(WorkspaceConversations::new(self.io.clone(), self.bootstrap.store_in(&workspace)?))
+            Box::new(WorkspaceConversations { io, agent: &store.agent, open: &open })
         };
         let place = MaintainedStore {
             store: &file,

@@ -4,11 +4,13 @@ use super::error::RouteStoreError;
 use super::lock::is_locked;
 use super::rows::RouteRows;
 use crate::domain::ids::{At, SessionId};
+use crate::domain::notice::Level;
+use crate::routes::key::{AgentId, OpaqueChannels, SessionKey};
 use crate::routes::maintenance::{FileKind, StoreFile};
 use crate::routes::row::StoredRow;
-use crate::store::Store;
 use crate::store::io::{Io, PathKind, trees};
-use std::collections::BTreeSet;
+use crate::store::{Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -177,56 +179,70 @@ impl Conversations for FolderConversations {
     }
 }
 
-/// Sessions of the workspace of an agent. Both ways to remove one lead to its trash, which has an age of its own.
-#[derive(Clone, Debug)]
-pub struct WorkspaceConversations {
-    io: Arc<dyn Io>,
-    workspace: Store,
+/// Sessions of the workspaces of agents. Both ways to remove one lead to the trash of its workspace, which has an age of
+/// its own.
+pub struct WorkspaceConversations<'a> {
+    /// File calls.
+    pub io: Arc<dyn Io>,
+    /// Agent of keys that name none.
+    pub agent: &'a AgentId,
+    /// Opens the workspace of an agent.
+    pub open: &'a dyn Fn(&AgentId) -> Result<Store, StoreError>,
 }
 
-impl WorkspaceConversations {
-    /// Sessions of a workspace.
-    #[must_use]
-    pub fn new(io: Arc<dyn Io>, workspace: Store) -> Self {
-        Self { io, workspace }
+impl WorkspaceConversations<'_> {
+    /// Sessions with routes, by the agents of their keys: one store may have those of several.
+    fn routed(&self, rows: &RouteRows) -> BTreeMap<AgentId, BTreeSet<SessionId>> {
+        let mut routed = BTreeMap::from([(self.agent.clone(), BTreeSet::new())]);
+        for (text, row) in rows.iter() {
+            let key = SessionKey::parse(text, &OpaqueChannels::default()).ok();
+            let agent = key.as_ref().and_then(SessionKey::agent).unwrap_or(self.agent);
+            let sessions = routed.entry(agent.clone()).or_default();
+            if let StoredRow::Row(row) = row {
+                sessions.insert(row.conversation.session_id);
+            }
+        }
+        routed
     }
 
     fn to_trash(&self, file: &str, now: At) -> Result<(), RouteStoreError> {
-        match SessionId::parse(file) {
-            Ok(id) if self.io.stat(&self.workspace.session_dir(&id)).is_ok() => {
-                self.workspace.delete(&id, now)?;
-                Ok(())
+        let Some((agent, session)) = file.split_once('/') else { return Ok(()) };
+        if let (Ok(agent), Ok(id)) = (AgentId::parse(agent), SessionId::parse(session)) {
+            let workspace = (self.open)(&agent)?;
+            if self.io.stat(&workspace.session_dir(&id)).is_ok() {
+                workspace.delete(&id, now)?;
             }
-            Ok(_) | Err(_) => Ok(()),
         }
+        Ok(())
     }
 }
 
-impl Conversations for WorkspaceConversations {
+impl Conversations for WorkspaceConversations<'_> {
     fn survey(&self, rows: &RouteRows) -> Result<ConversationSurvey, RouteStoreError> {
-        let routed: BTreeSet<SessionId> = rows
-            .iter()
-            .filter_map(|(_, row)| match row {
-                StoredRow::Row(row) => Some(row.conversation.session_id),
-                StoredRow::Unreadable(_) => None,
-            })
-            .collect();
         let mut survey = ConversationSurvey::default();
-        for meta in self.workspace.list().sessions {
-            let running = self.workspace.is_held(&meta.id);
-            let below = trees::below(&*self.io, &self.workspace.session_dir(&meta.id))?;
-            survey.files.push(StoreFile {
-                name: meta.id.as_str().to_owned(),
-                bytes: below.iter().filter(|one| one.kind == PathKind::File).map(|one| one.stat.len).sum(),
-                modified: meta.last_message,
-                kind: FileKind::Conversation { session: meta.id.clone() },
-                keep: running || meta.flagged || !routed.contains(&meta.id),
-            });
-            if running {
-                survey.running.insert(meta.id.clone());
+        for (agent, routed) in self.routed(rows) {
+            let workspace = (self.open)(&agent)?;
+            let listing = workspace.list();
+            // Sessions that can't be listed must not count as missing.
+            if let Some(error) = listing.notices.iter().find(|notice| notice.level == Level::Error) {
+                return Err(RouteStoreError::Unlisted(error.text.trim_end_matches('.').to_owned()));
             }
-            if meta.flagged {
-                survey.flagged.insert(meta.id);
+            for meta in listing.sessions {
+                let running = workspace.is_held(&meta.id);
+                let below = trees::below(&*self.io, &workspace.session_dir(&meta.id))?;
+                survey.files.push(StoreFile {
+                    name: format!("{agent}/{}", meta.id),
+                    bytes: below.iter().filter(|one| one.kind == PathKind::File).map(|one| one.stat.len).sum(),
+                    modified: meta.last_message,
+                    kind: FileKind::Conversation { session: meta.id.clone() },
+                    keep: running || meta.flagged || !routed.contains(&meta.id),
+                });
+                if running {
+                    survey.running.insert(meta.id.clone());
+                }
+                if meta.flagged {
+                    survey.flagged.insert(meta.id);
+                }
             }
         }
         Ok(survey)

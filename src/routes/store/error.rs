@@ -8,8 +8,21 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum RouteStoreError {
     /// A file call failed.
+    #[error("can't {doing} {}: {source}", .path.display())]
+    Io {
+        /// Operation: `read`, `write` …
+        doing: &'static str,
+        /// Path.
+        path: PathBuf,
+        /// Error of the system.
+        source: io::Error,
+    },
+    /// A session of a workspace can't be moved.
     #[error(transparent)]
-    Io(#[from] StoreError),
+    Session(StoreError),
+    /// The sessions of a workspace can't be listed.
+    #[error("{0}")]
+    Unlisted(String),
     /// Another process has the lock.
     #[error("can't change {}: locked by {holder}. Try again in a moment", .path.display())]
     Locked {
@@ -47,6 +60,16 @@ fn moved_words(moved: Option<&Path>) -> String {
 
 impl RouteStoreError {
     pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::Io(StoreError::Io { doing, path: path.to_owned(), source })
+        Self::Io { doing, path: path.to_owned(), source }
+    }
+}
+
+impl From<StoreError> for RouteStoreError {
+    /// Without the advice for sessions, whose unsaved rows stay in memory: nothing does here.
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Io { doing, path, source } => Self::Io { doing, path, source },
+            other => Self::Session(other),
+        }
     }
 }

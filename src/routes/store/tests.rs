@@ -8,7 +8,7 @@ use crate::routes::key::{AgentId, KeyNames};
 use crate::routes::maintenance::{ArchiveReason, MaintenanceRequest, MaintenanceRun, StoreReport, archive_name};
 use crate::routes::row::{SessionRow, StoredRow};
 use crate::store::io::{Disk, Fault, Io, Watched};
-use crate::store::process_start;
+use crate::store::{Options, Store, process_start};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -375,40 +375,53 @@ fn conversations_of_a_workspace_go_to_its_trash_unless_flagged_open_or_without_a
             id
         })
         .collect();
-    let [old, flagged, open, unrouted] = made.as_slice() else { panic!("four") };
-    let held = workspace.load(open, 1).unwrap();
+    let [old, flagged, opened, unrouted] = made.as_slice() else { panic!("four") };
+    let held = workspace.load(opened, 1).unwrap();
+    // One file may have the keys of several agents.
+    let desk = Store::open(Options::new(root.path().join("desk"), root.path().join("state"))).unwrap();
+    let (of_desk, mut journal) = desk.create(&crate::store::tests::meta("a")).unwrap();
+    journal.close().unwrap();
+    drop(journal);
     let store = RouteStore::new(disk(), root.path().join("sessions.json"));
     store
         .change(NOW, |rows| {
-            for id in [old, flagged, open] {
-                let mut row = SessionRow::new(id.clone(), At(ago(40)));
-                row.updated_at = Some(At(ago(40)));
-                rows.set(&format!("agent:main:telegram:direct:{id}"), &row).unwrap();
+            for (agent, id) in [("main", old), ("main", flagged), ("main", opened), ("desk", &of_desk)] {
+                let row = SessionRow::new(id.clone(), At(ago(40)));
+                rows.set(&format!("agent:{agent}:telegram:direct:{id}"), &row).unwrap();
             }
             Ok(())
         })
         .unwrap();
     let config = MaintenanceConfig { prune_after: Days(30 * DAY), ..MaintenanceConfig::default() };
     let active = BTreeSet::new();
+    let open = |agent: &AgentId| Ok(if agent.as_str() == "main" { workspace.clone() } else { desk.clone() });
     let place = MaintainedStore {
         store: &store,
         agent: &AgentId::default(),
         names: &KeyNames::default(),
-        conversations: &WorkspaceConversations::new(disk(), workspace.clone()),
+        conversations: &WorkspaceConversations { io: disk(), agent: &AgentId::default(), open: &open },
     };
     let run = MaintenanceRun::Enforce;
     let request = MaintenanceRequest { now: NOW, config: &config, run, fix_missing: true, active: &active };
     let done = maintain(place, &request).unwrap();
     assert_eq!(
         (done.report.pruned, done.report.missing, done.warnings.as_slice()),
-        (1, 0, &[][..]),
+        (2, 0, &[][..]),
         "{:?}",
         done.lines
     );
     let left: BTreeSet<SessionId> = workspace.list().sessions.into_iter().map(|meta| meta.id).collect();
-    assert_eq!(left, BTreeSet::from([flagged.clone(), open.clone(), unrouted.clone()]));
-    assert_eq!(workspace.trash().len(), 1);
+    assert_eq!(left, BTreeSet::from([flagged.clone(), opened.clone(), unrouted.clone()]));
+    assert_eq!((workspace.trash().len(), desk.trash().len()), (1, 1));
     drop(held);
+
+    // A folder that can't be listed is no folder without sessions.
+    let sessions = workspace.session_dir(old).parent().unwrap().to_owned();
+    fs::rename(&sessions, root.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(root.path().join("elsewhere"), &sessions).unwrap();
+    let error = maintain(place, &request).unwrap_err();
+    assert!(matches!(error, RouteStoreError::Unlisted(_)), "{error}");
+    assert_eq!(store.read().unwrap().len(), 2);
 }
 
 #[test]
