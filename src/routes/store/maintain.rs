@@ -58,6 +58,8 @@ pub fn maintain(place: MaintainedStore<'_>, request: &MaintenanceRequest<'_>) ->
     let mut rows = locked.read(request.now)?;
     let mut planned = planned(place, &rows, request)?;
     apply(place, &locked, &mut rows, &mut planned, request.now)?;
+    // Last, so that the plan is that of a dry run.
+    place.store.remove_left_over();
     Ok(planned.told(Some(rows.len())))
 }
 

@@ -139,6 +139,16 @@ impl RouteStore {
         }
     }
 
+    /// Removes what writers left that died, as far as it can.
+    pub(super) fn remove_left_over(&self) {
+        let names = self.io.list(self.folder()).unwrap_or_default();
+        for name in names.iter().filter(|name| name.to_str().is_some_and(whole_file::is_left_over)) {
+            if let Err(error) = self.io.remove(&self.folder().join(name)) {
+                tracing::warn!(%error, "a temporary file of a dead process stays in {}", self.folder().display());
+            }
+        }
+    }
+
     /// Takes the lock. The folder is made if it is missing.
     pub(super) fn lock(&self) -> Result<LockedStore<'_>, RouteStoreError> {
         whole_file::make_dirs(&*self.io, self.folder())?;

@@ -268,6 +268,8 @@ fn full_folder() -> tempfile::TempDir {
         fs::write(dir.path().join(format!("{id}.jsonl")), "{}\n").unwrap();
     }
     fs::write(dir.path().join("old-topic-7.jsonl"), "{}\n").unwrap();
+    fs::write(dir.path().join(".lisle-99999999-0000abcd.tmp"), "half").unwrap();
+    fs::write(dir.path().join(format!(".lisle-{}-0000abcd.tmp", std::process::id())), "in use").unwrap();
     fs::write(dir.path().join("2026-04-19T19-03-37.979Z_forked.jsonl"), "{}\n").unwrap();
     let lock = json!({"pid": std::process::id(), "createdAt": "x", "starttime": process_start("self")});
     fs::write(dir.path().join("locked.jsonl.lock"), lock.to_string()).unwrap();
@@ -306,6 +308,8 @@ fn a_run_removes_what_its_dry_run_said_and_a_second_run_has_nothing_to_do() {
         assert!(files.contains(&format!("{kept}.jsonl")), "{kept}: {files:?}");
     }
     assert!(dir.path().join("other/elsewhere.jsonl").exists());
+    let temporary: Vec<&String> = files.iter().filter(|name| name.ends_with(".tmp")).collect();
+    assert_eq!(temporary, [&format!(".lisle-{}-0000abcd.tmp", std::process::id())]);
     let second = maintained(dir.path(), &disk(), &config, MaintenanceRun::Enforce, true).unwrap();
     assert!(!second.report.would_mutate, "{:?}", second.lines);
 }
