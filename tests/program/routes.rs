@@ -287,6 +287,8 @@ fn mistakes_are_told_and_change_nothing() {
         assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{args:?}");
         assert!(err(&output).contains(says), "{args:?}: {}", err(&output));
     }
+    let unknown = place.lisle(&["cleanup", "--store", STORE, "--active-key", "irc:direct:eve"]);
+    assert!(err(&unknown).contains("no row for the active key agent:main:irc:direct:eve."), "{}", err(&unknown));
     place.config("[session]\ndmScope = \"main\"\n[session.maintenance]\npruneAfter = \"a year\"\n");
     let output = place.lisle(&["cleanup", "--store", STORE, "--enforce"]);
     assert_eq!(output.status.code(), Some(1));

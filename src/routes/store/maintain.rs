@@ -100,7 +100,11 @@ fn planned<'a>(
     // They count as rows, and no action removes them.
     plan.report.before_count += damaged.len();
     plan.report.after_count += damaged.len();
-    let warnings = damaged.iter().map(|key| format!("row {key:?} is damaged; kept")).collect();
+    let mut warnings: Vec<String> = damaged.iter().map(|key| format!("row {key:?} is damaged; kept")).collect();
+    let is_here = |key: &SessionKey| key.agent().is_none_or(|agent| agent == place.agent);
+    if active.is_empty() {
+        warnings.extend(wanted.iter().filter(|key| is_here(key)).map(|key| format!("no row for the active key {key}")));
+    }
     Ok(Planned { state, plan, request: *request, active, warnings, has_failed: false })
 }
 
