@@ -1,7 +1,8 @@
 //! Routes of messages: session keys, their rows, routing, resets, send policy, queue, maintenance.
 //!
 //! Values and pure functions, where time, zone and settings are arguments; [`store`] alone has the files. The gateway
-//! and the channel adapters are left to the callers.
+//! and the channel adapters are left to the callers. "The reference" is OpenClaw, with Fased, whose keys and files
+//! these are.
 
 pub mod allow;
 pub mod config;

@@ -219,7 +219,7 @@ pub enum MaintenanceAction {
         /// File.
         file: String,
     },
-    /// Copy the store's file, then truncate it and write the remaining rows: there is a whole store at every moment.
+    /// Copy the store's file. The file itself stays: other actions remove rows, and it is replaced whole.
     CopyStore {
         /// Name of the copy.
         backup: String,
@@ -248,7 +248,7 @@ impl MaintenanceAction {
             Self::RemoveRow { key, reason: RowRemoval::ExpiredRun } => format!("Remove row {key}: run expired"),
             Self::ArchiveConversation { file, .. } => format!("Archive conversation {file}"),
             Self::DeleteArchive { file } => format!("Delete archive {file}: too old"),
-            Self::CopyStore { backup } => format!("Copy store to {backup}, then rewrite it"),
+            Self::CopyStore { backup } => format!("Copy store to {backup}"),
             Self::DeleteBackup { file } => format!("Delete store copy {file}"),
             Self::DeleteFile { file } => format!("Delete {file}: disk limit"),
         }

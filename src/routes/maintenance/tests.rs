@@ -108,7 +108,7 @@ fn steps_in_their_order() {
             "Archive conversation c.jsonl",
             "Delete archive x.jsonl.deleted.2026-03-01T00-00-00.000Z: too old",
             "Delete archive x.jsonl.reset.2026-04-10T00-00-00.000Z: too old",
-            "Copy store to sessions.json.bak.1776625417979, then rewrite it",
+            "Copy store to sessions.json.bak.1776625417979",
             "Delete store copy sessions.json.bak.1",
         ]
     );
