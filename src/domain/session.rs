@@ -318,6 +318,15 @@ impl SessionMeta {
         self.stand_in.as_ref().or(self.connection.as_ref())
     }
 
+    /// Nothing was said in it, and nobody gave it a name or a place: there is nothing to come back to.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let unnamed = self.title.trim().is_empty() && self.names == SessionNames::default() && self.labels.is_empty();
+        let alone = self.parent.is_none() && self.branched_from.is_none() && self.worktree.is_none();
+        let silent = self.messages == 0 && self.preview.trim().is_empty() && self.activity == Activity::Idle;
+        silent && unnamed && alone && !self.flagged && !self.archived && self.held_by.is_none()
+    }
+
     /// Title in lists: the title, else the start of the first message, else "New session".
     #[must_use]
     pub fn shown_title(&self) -> &str {

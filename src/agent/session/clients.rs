@@ -3,8 +3,10 @@
 use super::super::asker::Asker;
 use super::super::event_outbox::AskedFor;
 use super::super::hub::ClientId;
+use super::super::mailbox::Control;
+use super::super::session_files::FilesState;
 use super::SessionActor;
-use crate::protocol::{ErrorCode, SessionCommand, SessionEvent};
+use crate::protocol::{EngineEvent, ErrorCode, SessionCommand, SessionEvent};
 
 impl SessionActor {
     /// Does what a client wants of the session; what answers it goes to that client.
@@ -43,6 +45,18 @@ impl SessionActor {
         self.side.cancel_enhancing_of(Some(client));
         if self.out.close_to(client) {
             self.view.leave();
+            self.vanish_if_blank();
+        }
+    }
+
+    /// Ends a session that was never written and that nobody looks at, where nothing was said, typed nor chosen.
+    fn vanish_if_blank(&mut self) {
+        let unwritten = matches!(self.files.ownership(), FilesState::New { unsaved, .. } if unsaved.is_empty());
+        let calm = self.machine.is_quiet() && self.draft.is_empty() && !self.saving.is_postponed() && !self.jobs.any_running();
+        let session = self.machine.meta().id.clone();
+        if unwritten && calm && self.machine.meta().is_blank() && self.mailbox.control(Control::Shutdown).is_ok() {
+            self.shared.sessions.remove(&session);
+            self.shared.out.send(EngineEvent::Deleted { session, trash: None });
         }
     }
 

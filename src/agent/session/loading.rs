@@ -334,6 +334,11 @@ impl SessionActor {
                 }
                 let kept = session_files::save(&writer, unsaved).await;
                 self.told("save the messages", kept);
+                if self.saving.take_postponed() {
+                    let own = serde_json::to_value(self.machine.own()).unwrap_or_default();
+                    let kept = writer.meta(self.machine.meta().clone(), own, Urgency::Soon).await;
+                    self.told("save the session's properties", kept);
+                }
                 Some(writer)
             }
             Writing::None(notice) => {
@@ -362,6 +367,10 @@ impl SessionActor {
     }
 
     pub(super) async fn keep_meta(&mut self, safety: Safety) {
+        // The first message brings them to disk; until then there is nothing to come back to.
+        if matches!(self.files.ownership(), FilesState::New { .. }) && self.machine.meta().is_blank() {
+            return self.saving.postpone();
+        }
         let Some(writer) = self.writer().await else { return };
         let own = serde_json::to_value(self.machine.own()).unwrap_or_default();
         let urgency = match safety {

@@ -37,6 +37,11 @@ impl Draft {
         self.said.clone()
     }
 
+    /// Nobody typed anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.said.is_empty() && self.by_client.is_empty()
+    }
+
     /// The draft is on disk.
     pub(super) fn saved(&mut self) {
         self.unsaved = false;
@@ -55,6 +60,8 @@ pub(super) struct Saving {
     refused: Option<StoreError>,
     /// Another process took the session over, which a write found out: nothing new begins here.
     taken_over: bool,
+    /// Properties were chosen before anything was said; the first message brings them to disk.
+    postponed: bool,
 }
 
 impl Saving {
@@ -66,6 +73,21 @@ impl Saving {
     /// Another process took the session over.
     pub(super) fn is_taken_over(&self) -> bool {
         self.taken_over
+    }
+
+    /// Properties wait for the first message.
+    pub(super) fn postpone(&mut self) {
+        self.postponed = true;
+    }
+
+    /// True if properties wait for the first message.
+    pub(super) fn is_postponed(&self) -> bool {
+        self.postponed
+    }
+
+    /// Takes the mark that properties wait.
+    pub(super) fn take_postponed(&mut self) -> bool {
+        std::mem::take(&mut self.postponed)
     }
 
     /// The files were read anew.

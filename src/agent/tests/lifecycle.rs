@@ -223,6 +223,48 @@ async fn what_another_process_holds_is_not_deleted_and_what_was_never_written_is
     engine.end().await;
 }
 
+/// A new session that is open and on no disk.
+async fn blank(engine: &mut Engine) -> SessionId {
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
+    let opened = |event: &Event| match event {
+        Event::Session { event: SessionEvent::Opened(opened), .. } => Some(opened.meta.id.clone()),
+        _ => None,
+    };
+    engine.until(opened).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_blank_session_is_gone_once_nobody_looks_at_it() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = blank(&mut engine).await;
+    engine.act(&session, SessionCommand::Leave).await;
+    assert_eq!(deleted(&mut engine).await, (session.clone(), None));
+    // One in which something is typed stays, and comes back.
+    let typed = blank(&mut engine).await;
+    engine.act(&typed, SessionCommand::Draft { text: "half a".into(), attachments: Vec::new() }).await;
+    engine.act(&typed, SessionCommand::Leave).await;
+    assert_eq!(engine.open(&typed).await.draft, "half a");
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_chosen_in_a_blank_session_reaches_the_disk_with_its_first_message() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = blank(&mut engine).await;
+    let mode = SessionCommand::Mode { mode: Mode::Explore, drop_plan: false };
+    engine.act(&session, mode).await;
+    engine.changed(|meta| meta.mode == Mode::Explore).await;
+    engine.act(&session, SessionCommand::Leave).await;
+    let opened = engine.open(&session).await;
+    assert_eq!((opened.meta.mode, engine.store.list().sessions.len()), (Mode::Explore, 0));
+    engine.act(&session, SessionCommand::send("hello")).await;
+    engine.ended().await;
+    engine.end().await;
+    assert_eq!(store(home.path()).read(&session, 1).unwrap().meta.mode, Mode::Explore);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn at_the_start_old_trash_goes_and_idle_sessions_are_archived() {
     let home = tempfile::tempdir().unwrap();

@@ -15,7 +15,8 @@ pub(crate) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     let now = state.clock.now;
     let ours = state.sessions.undo.as_mut().is_some_and(|undo| undo.gone(id, trash, now));
     let shown = state.current_id() == Some(id);
-    let title = state.sessions.meta(id).map(|meta| named(&[meta]));
+    // A blank one goes without a word: there is nothing to miss.
+    let title = state.sessions.meta(id).filter(|meta| !meta.is_blank()).map(|meta| named(&[meta]));
     // What was deleted here says so where it can be undone.
     if let (false, Some(title)) = (ours, title) {
         state.notify(match trash {

@@ -20,7 +20,11 @@ pub(crate) const ROWS: usize = 200;
 const LOADED: usize = 12;
 
 /// A new session: the composer is there at once, the engine makes the session meanwhile.
+/// Where the shown one is blank, it is the new one.
 pub(crate) fn new(state: &mut State, fx: &mut Vec<Effect>) {
+    if is_blank(state) {
+        return shown_now(state);
+    }
     begin(state, NewSession::default(), fx);
 }
 
@@ -106,7 +110,21 @@ fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {
     focus::give_back(state);
     if let Some(id) = state.current_id().cloned() {
         save_draft(state, &id, fx);
+        if is_blank(state) {
+            // The engine lets it go where nothing was chosen in it either.
+            state.conversations.recent.retain(|other| *other != id);
+            state.conversations.open.remove(&id);
+            fx.push(to(&id, SessionCommand::Leave));
+        }
     }
+}
+
+/// Nothing was said in the shown session, and nothing is typed there.
+fn is_blank(state: &State) -> bool {
+    let untyped = |open: &Open| {
+        open.composer.is_empty() && open.chat.entries.is_empty() && open.requests.is_empty() && !open.draft_timer
+    };
+    state.current_meta().is_some_and(SessionMeta::is_blank) && state.current_open().is_some_and(untyped)
 }
 
 /// Sends the draft of a session to be kept, where it changed.
