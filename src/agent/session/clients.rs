@@ -52,7 +52,8 @@ impl SessionActor {
     /// Ends a session that was never written and that nobody looks at, where nothing was said, typed nor chosen.
     fn vanish_if_blank(&mut self) {
         let unwritten = matches!(self.files.ownership(), FilesState::New { unsaved, .. } if unsaved.is_empty());
-        let calm = self.machine.is_quiet() && self.draft.is_empty() && !self.saving.is_postponed() && !self.jobs.any_running();
+        let calm =
+            self.machine.is_quiet() && self.draft.is_empty() && !self.saving.is_postponed() && !self.jobs.any_running();
         let session = self.machine.meta().id.clone();
         if unwritten && calm && self.machine.meta().is_blank() && self.mailbox.control(Control::Shutdown).is_ok() {
             self.shared.sessions.remove(&session);
