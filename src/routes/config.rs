@@ -1,4 +1,4 @@
-//! `[session]`, `[messages.queue]`, `[commands]` and `[cron]` of config.toml, with the seed's key names.
+//! `[session]`, `[messages.queue]`, `[commands]` and `[cron]` of config.toml, with the reference's key names.
 //!
 //! A value that cannot be read is an error, also where the reference takes its default; the TOML reader adds the line.
 //! Unknown keys are errors too. `units` reads durations and sizes, `scalar` the values that have several types.

@@ -7,8 +7,8 @@ fn read(text: &str) -> Result<SessionConfig, toml::de::Error> {
     toml::from_str(text)
 }
 
-/// The seed's settings, written as TOML.
-const SEED: &str = r#"
+/// Settings of every kind, written as TOML.
+const EXAMPLE: &str = r#"
 dmScope = "per-channel-peer"
 resetTriggers = ["/new", "/reset"]
 [identityLinks]
@@ -37,8 +37,8 @@ rules = [
 "#;
 
 #[test]
-fn the_settings_of_the_seed_are_read() {
-    let config = read(SEED).unwrap();
+fn the_settings_of_an_example_are_read() {
+    let config = read(EXAMPLE).unwrap();
     assert_eq!(config.dm_scope, DmScope::PerChannelPeer);
     assert_eq!(config.identity_links.name("Telegram", "123456789"), Some("alice"));
     assert_eq!(config.reset.unwrap().at_hour, Some(4));

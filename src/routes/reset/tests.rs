@@ -37,7 +37,7 @@ fn id(number: u32) -> SessionId {
     SessionId::numbered(number)
 }
 
-const SEED: &str = r#"
+const EXAMPLE: &str = r#"
 reset = { mode = "daily", atHour = 4, idleMinutes = 120 }
 resetByType = { direct = { mode = "idle", idleMinutes = 240 }, group = { mode = "idle", idleMinutes = 120 } }
 resetByChannel = { discord = { mode = "idle", idleMinutes = 10080 } }
@@ -58,7 +58,7 @@ fn policy_of(config: &SessionConfig, text: &str) -> ResetPolicy {
 
 #[test]
 fn the_worked_table() {
-    let seed = config(SEED);
+    let example = config(EXAMPLE);
     for (text, expected) in [
         ("agent:main:telegram:direct:1", idle(240)),
         ("agent:main:telegram:group:1", idle(120)),
@@ -69,7 +69,7 @@ fn the_worked_table() {
         ("agent:main:discord:group:1", idle(10_080)),
         ("agent:main:Discord:channel:1:thread:2", idle(10_080)),
     ] {
-        assert_eq!(policy_of(&seed, text), expected, "{text}");
+        assert_eq!(policy_of(&example, text), expected, "{text}");
         assert_eq!(policy_of(&SessionConfig::default(), text), daily(4, None), "{text} without settings");
     }
 }

@@ -19,15 +19,15 @@ fn effect(policy: &SendPolicy, row: Option<SendAction>, text: &str) -> (SendActi
     (decision.action, decision.reason)
 }
 
-const SEED: &str = r#"default = "allow"
+const EXAMPLE: &str = r#"default = "allow"
 rules = [
   { action = "deny", match = { channel = "discord", chatType = "group" } },
   { action = "deny", match = { keyPrefix = "cron:" } },
 ]"#;
 
 #[test]
-fn rules_of_the_seed() {
-    let policy = policy(SEED);
+fn rules_of_the_example() {
+    let policy = policy(EXAMPLE);
     for (text, expected) in [
         ("agent:main:discord:group:1", (SendAction::Deny, SendReason::Rule(0))),
         ("agent:main:discord:channel:1", (SendAction::Allow, SendReason::Default)),
