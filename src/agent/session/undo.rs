@@ -83,9 +83,22 @@ impl SessionActor {
         paths::follow(cwd).unwrap_or_else(|_| cwd.clone())
     }
 
+    /// True if another folder stands in the place of the working directory: the list says nothing of its files, whatever they
+    /// hold. The user gets a notice.
+    fn is_elsewhere(&mut self) -> bool {
+        let cwd = self.machine.meta().cwd.clone();
+        let other = cwd.symlink_metadata().is_ok() && !self.calls.folder().at(&cwd).is_at(&cwd);
+        if other {
+            let text = format!("Can't undo: {} is another folder now.", cwd.display());
+            let hint = "Move the session's folder back to restore its files.";
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint(hint)));
+        }
+        other
+    }
+
     /// Facts that the list does not have. `None` if the session cannot be read; the user got a notice.
     async fn known(&mut self, aim: &UndoAim) -> Option<Known> {
-        if !self.load(Show::Nothing).await {
+        if !self.load(Show::Nothing).await || self.is_elsewhere() {
             return None;
         }
         if !matches!(self.files.ownership(), FilesState::New { .. }) && !self.load_context().await {

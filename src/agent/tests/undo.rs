@@ -88,6 +88,30 @@ async fn what_a_turn_wrote_is_undone_and_redone_after_a_restart() {
 }
 
 #[tokio::test]
+async fn a_folder_that_took_the_place_of_the_working_directory_keeps_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::with(home.path(), roomy);
+    let at = |name: &str| home.path().join(name);
+    let session = engine.talked("write a.md: one").await;
+    std::fs::rename(at("project"), at("elsewhere")).unwrap();
+    // A copy: what it holds is all that an undo looks for.
+    std::fs::create_dir(at("project")).unwrap();
+    std::fs::copy(at("elsewhere/a.md"), at("project/a.md")).unwrap();
+    let undo = || Command::Session {
+        id: session.clone(),
+        command: SessionCommand::Undo { aim: UndoAim::Last, also: vec![] },
+    };
+    engine.send(undo()).await;
+    engine.notice("is another folder now").await;
+    assert!(at("project/a.md").exists());
+    std::fs::remove_dir_all(at("project")).unwrap();
+    std::fs::rename(at("elsewhere"), at("project")).unwrap();
+    engine.send(undo()).await;
+    engine.restored().await;
+    assert!(!at("project/a.md").exists(), "the session's own folder is restored");
+}
+
+#[tokio::test]
 async fn going_back_can_take_the_files_along() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::with(home.path(), roomy);

@@ -2,6 +2,7 @@
 //! are struck out. Nothing of it is the engine's before the answer is given.
 
 use crate::domain::count::count;
+use crate::domain::diff::DiffKind;
 use crate::domain::tool::Proposal;
 
 /// Changed places in a panel; there are at least two.
@@ -71,13 +72,22 @@ impl HunkView {
         struck.filter_map(|(at, _)| u32::try_from(at).ok()).collect()
     }
 
-    /// `3 changes, 1 struck`.
+    /// Lines that come and lines that go with what is left.
+    #[must_use]
+    pub fn counts(&self, proposal: &Proposal) -> (u32, u32) {
+        let hunks = proposal.diffs().flat_map(|diff| &diff.hunks).enumerate();
+        let left = hunks.filter(|(at, _)| !self.is_struck(*at));
+        left.fold((0, 0), |(added, removed), (_, hunk)| {
+            (added + hunk.count_of(DiffKind::Added), removed + hunk.count_of(DiffKind::Removed))
+        })
+    }
+
+    /// `3 changes`, `1 of 3 struck`.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let all = count(self.struck.len(), "change", "changes");
         match self.left_out().len() {
-            0 => all,
-            struck => format!("{all}, {struck} struck"),
+            0 => count(self.struck.len(), "change", "changes"),
+            struck => format!("{struck} of {} struck", self.struck.len()),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The most bytes of a file whose content is kept while the command runs, and of all of them.
-const SMALL: u64 = 256 * 1024;
+const SMALL: u64 = 4 * 1024 * 1024;
 pub(super) const ALL: u64 = 16 * 1024 * 1024;
 /// Times of files lag behind the clock by up to this.
 pub(super) const LAG: Duration = Duration::from_millis(50);
@@ -97,8 +97,8 @@ pub(super) fn seen(meta: &Metadata) -> Seen {
 type Contents = HashMap<Seen, Arc<[u8]>>;
 /// Contents of files that were read before, so that they are not read before each command.
 static READ: Mutex<Option<Contents>> = Mutex::new(None);
-/// Files that are remembered so.
-const REMEMBERED: usize = 4_000;
+/// Files that are remembered so, and their bytes.
+const REMEMBERED: (usize, usize) = (4_000, 32 * 1024 * 1024);
 
 /// Source of a file's bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,8 @@ pub(super) fn content(path: &Path, meta: &Metadata, room: &mut u64, how: Reading
     if is_settled(meta) && path.symlink_metadata().is_ok_and(|now| self::seen(&now) == seen) {
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
         let read = read.get_or_insert_with(HashMap::new);
-        if read.len() >= REMEMBERED {
+        let kept: usize = read.values().map(|bytes| bytes.len()).sum();
+        if read.len() >= REMEMBERED.0 || kept + bytes.len() > REMEMBERED.1 {
             read.clear();
         }
         read.insert(seen, Arc::clone(&bytes));

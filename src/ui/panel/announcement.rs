@@ -18,7 +18,7 @@ pub(super) fn is_whole(paint: &FrameContext<'_>, view: View<'_>, width: u16, row
         Proposal::Address { url } => !url.contains('\n'),
         _ => false,
     };
-    let name = cells::pieces_width(&heading(paint, view.request, width, true));
+    let name = cells::pieces_width(&heading(paint, view.request, None, (width, true)));
     let keys = cells::pieces_width(&paint.hints(&ways(paint, view, true)));
     let fits = name + keys + if view.waiting > 1 { 12 } else { 2 } <= usize::from(width);
     let warned = approval::warnings(asked);

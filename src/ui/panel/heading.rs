@@ -2,6 +2,7 @@
 
 use super::lines::{in_title, place};
 use super::trust;
+use crate::app::state::hunks::HunkView;
 use crate::domain::diff::FileDiff;
 use crate::domain::lookalike::{expose, expose_line};
 use crate::domain::request::{Ask, Request};
@@ -17,7 +18,13 @@ const NARROW: u16 = 50;
 
 /// The request in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`.
 /// A row that is `alone` names the subject, since nothing below does.
-pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, alone: bool) -> Vec<Piece<'static>> {
+/// `hunks`: the changed places, where they can be struck out; the figures are of those that are left.
+pub(super) fn heading(
+    paint: &FrameContext<'_>,
+    request: &Request,
+    hunks: Option<&HunkView>,
+    (width, alone): (u16, bool),
+) -> Vec<Piece<'static>> {
     let loud = |text: &str| piece(text.to_owned(), paint.style(Role::NeedsYou));
     let strong = |text: String| piece(text, paint.style(Role::PanelTitle));
     let dim = |text: String| piece(text, paint.style(Role::Dim));
@@ -36,17 +43,8 @@ pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, a
                     FileDiff { is_gone: true, .. } => "Delete",
                     _ => "Change",
                 };
-                let mut said = vec![
-                    loud(verb),
-                    strong(format!(" {}", expose(&diff.path))),
-                    loud("?"),
-                    piece(format!("  +{}", diff.added), paint.style(Role::Good)),
-                ];
-                // A new file takes nothing away.
-                if !diff.is_new || diff.removed > 0 {
-                    let removed = format!(" {}{}", paint.signs.minus, diff.removed);
-                    said.push(piece(removed, paint.style(Role::Error)));
-                }
+                let mut said = vec![loud(verb), strong(format!(" {}", expose(&diff.path))), loud("?")];
+                said.extend(figures(paint, &approval.proposal, hunks));
                 said
             }
             Proposal::Address { url } if alone => {
@@ -57,12 +55,9 @@ pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, a
                 vec![loud("Allow network access to "), strong(expose(&one_line(to, paint.signs.cut))), loud("?")]
             }
             Proposal::Changes { changes } => {
-                let sum = |of: fn(&FileDiff) -> u32| approval.proposal.diffs().map(of).fold(0, u32::saturating_add);
-                vec![
-                    loud(&format!("Change {}?", count(changes.len(), "file", "files"))),
-                    piece(format!("  +{}", sum(|diff| diff.added)), paint.style(Role::Good)),
-                    piece(format!(" {}{}", paint.signs.minus, sum(|diff| diff.removed)), paint.style(Role::Error)),
-                ]
+                let mut said = vec![loud(&format!("Change {}?", count(changes.len(), "file", "files")))];
+                said.extend(figures(paint, &approval.proposal, hunks));
+                said
             }
             Proposal::Script { language, .. } => {
                 vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))]
@@ -83,6 +78,24 @@ pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, a
             vec![loud("API key for "), strong(clean_line(wanted.connection.as_str()).into_owned()), loud("?")]
         }
     }
+}
+
+/// `  +14 −3  3 changes`; where some are struck out, that comes first: what has no room goes from the end.
+fn figures(paint: &FrameContext<'_>, proposal: &Proposal, hunks: Option<&HunkView>) -> Vec<Piece<'static>> {
+    let all = || proposal.diffs().fold((0, 0), |sum: (u32, u32), diff| (sum.0 + diff.added, sum.1 + diff.removed));
+    let struck = hunks.filter(|hunks| !hunks.left_out().is_empty());
+    let (added, removed) = struck.map_or_else(all, |hunks| hunks.counts(proposal));
+    let mut said = vec![piece(format!("  +{added}"), paint.style(Role::Good))];
+    // A new file takes nothing away.
+    if removed > 0 || proposal.diffs().any(|diff| !diff.is_new) {
+        said.push(piece(format!(" {}{removed}", paint.signs.minus), paint.style(Role::Error)));
+    }
+    if let Some(hunks) = hunks {
+        let role = if struck.is_some() { Role::Accent } else { Role::Dim };
+        let words = piece(format!("  {}", hunks.in_words()), paint.style(role));
+        said.insert(if struck.is_some() { 0 } else { said.len() }, words);
+    }
+    said
 }
 
 /// The first line, marked when there are more.

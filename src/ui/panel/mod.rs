@@ -324,15 +324,11 @@ fn step_hints<'k>(paint: &FrameContext<'_>, view: View<'_>) -> Vec<(Option<Shown
 /// Name of the request and the keys that lead on. `alone`: nothing below names the subject; `whole`: all of it is on the
 /// screen.
 fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole): (bool, bool)) {
-    let mut left = heading(paint, view.request, area.width, alone);
+    let mut left = heading(paint, view.request, view.panel.hunks.as_ref(), (area.width, alone));
     if let Some(plan) = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty()) {
         let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
         // Before the title: that may be cut.
         left.insert(1.min(left.len()), paint.piece(format!("  {}", plan.outline.in_words()), role));
-    }
-    if let Some(hunks) = &view.panel.hunks {
-        let role = if hunks.left_out().is_empty() { Role::Dim } else { Role::Accent };
-        left.push(paint.piece(format!("  {}", hunks.in_words()), role));
     }
     if view.waiting > 1 {
         // Before what is cut off first.
@@ -354,8 +350,18 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
                 // The number of steps and the beginning of the title come before keys that the bar names too.
                 let least = cells::pieces_width(left.get(..2).unwrap_or(&left)) + TITLE;
                 let wide = least + cells::pieces_width(&paint.hints(&hints)) + 2;
-                if view.panel.plan.is_some() && wide > usize::from(area.width) {
+                // So do the places of a change that are struck out.
+                let all = cells::pieces_width(&left) + cells::pieces_width(&paint.hints(&hints)) + 2;
+                let cut = view.panel.plan.is_some() && wide > usize::from(area.width)
+                    || view.panel.hunks.is_some() && all > usize::from(area.width);
+                if cut {
                     hints.drain(..hints.len() - 1);
+                }
+                let struck = view.panel.hunks.as_ref().is_some_and(|hunks| !hunks.left_out().is_empty());
+                if struck
+                    && cells::pieces_width(&left) + cells::pieces_width(&paint.hints(&hints)) > usize::from(area.width)
+                {
+                    hints.clear();
                 }
                 hints
             }
@@ -373,6 +379,8 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
             break;
         }
         left.pop();
+        // One figure of two says too little.
+        left.pop_if(|piece| piece.0.starts_with("  +"));
     }
     // On a narrow row the way to the panel matters more than the end of its name.
     paint.sides_hints(area, &left, &hints, 12);

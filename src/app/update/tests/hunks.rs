@@ -29,7 +29,7 @@ fn words(screen: &Screen) -> String {
 fn an_answer_leaves_out_what_is_struck() {
     let mut screen = waiting(3);
     screen.keys("j x").wait(200).keys("j j x k k x").wait(200);
-    assert_eq!(words(&screen), "3 changes, 1 struck", "a strike is restored by the same key");
+    assert_eq!(words(&screen), "1 of 3 struck", "a strike is restored by the same key");
     screen.keys("j x").wait(200).keys("y").wait(200).keys("enter");
     assert_eq!(answered(&screen.acts()), [UserAnswer::OnceWithout(vec![1, 2])]);
 }
@@ -43,7 +43,7 @@ fn nothing_or_a_lasting_yes_is_not_given_with_strikes() {
     screen.keys("j x").wait(200).keys("up enter");
     assert_eq!(answered(&screen.acts()), []);
     assert!(screen.last_notice().contains("nothing to write"), "{}", screen.last_notice());
-    assert_eq!(words(&screen), "2 changes, 2 struck", "and the marks stay");
+    assert_eq!(words(&screen), "2 of 2 struck", "and the marks stay");
     screen.keys("x").wait(200).keys("k x").wait(200).keys("up enter");
     assert_eq!(answered(&screen.acts()), [UserAnswer::Once], "all of it is restored");
 }
