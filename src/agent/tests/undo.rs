@@ -97,10 +97,8 @@ async fn a_folder_that_took_the_place_of_the_working_directory_keeps_its_files()
     // A copy: what it holds is all that an undo looks for.
     std::fs::create_dir(at("project")).unwrap();
     std::fs::copy(at("elsewhere/a.md"), at("project/a.md")).unwrap();
-    let undo = || Command::Session {
-        id: session.clone(),
-        command: SessionCommand::Undo { aim: UndoAim::Last, also: vec![] },
-    };
+    let undo =
+        || Command::Session { id: session.clone(), command: SessionCommand::Undo { aim: UndoAim::Last, also: vec![] } };
     engine.send(undo()).await;
     engine.notice("is another folder now").await;
     assert!(at("project/a.md").exists());
