@@ -10,6 +10,7 @@
 //! | [`http`] | start of every HTTP client |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
+//! | [`routes`] | routes of messages: session keys and their rows in `sessions.json`, routing, resets, maintenance |
 //! | [`provider`] | models: a request goes in, a stream of chunks comes out |
 //! | [`permit`] | decides if a call may run: a pure function of mode, rules and facts; the judge of command lines |
 //! | [`sandbox`] | commands: started through lisle itself, confined by a profile, ended with all they started |
@@ -23,7 +24,7 @@
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
 //! | [`cli`] | the command line: the app, one prompt without a screen, named prompts, sessions, the audit log, permission checks, the doctor |
 //!
-//! `store`, `provider`, `permit`, `sandbox`, `tools` and `agent` are the engine; `keymap`, `app`, `theme` and `ui` are the
+//! `store`, `routes`, `provider`, `permit`, `sandbox`, `tools` and `agent` are the engine; `keymap`, `app`, `theme` and `ui` are the
 //! screen. Engine and screen never see each other: both see `domain` and `protocol`.
 //!
 //! # From a key press to a frame
@@ -70,6 +71,7 @@ pub mod keymap;
 pub mod permit;
 pub mod protocol;
 pub mod provider;
+pub mod routes;
 pub mod runtime;
 pub mod sandbox;
 pub mod store;

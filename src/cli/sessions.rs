@@ -6,6 +6,7 @@ use super::change;
 use super::definitions::{self, MistakesReported};
 use super::exit::Exit;
 use super::output::{complain, day, print_json, say};
+use super::routes;
 use crate::domain::attention::Attention;
 use crate::domain::expression::Expression;
 use crate::domain::message::{AssistantText, Body, Message};
@@ -19,6 +20,7 @@ use std::fmt::Write;
 pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
     by_name(bootstrap, &mut command);
     match command {
+        SessionsCommand::List(args) if args.routes => routes::list(bootstrap, &args),
         SessionsCommand::List(args) => list(bootstrap, &args),
         SessionsCommand::Show(args) => show(bootstrap, &args),
         SessionsCommand::Export(args) => export(bootstrap, &args),
@@ -31,6 +33,7 @@ pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
         SessionsCommand::Unarchive(args) => change::archive(bootstrap, &args, false),
         SessionsCommand::Delete(args) => change::delete(bootstrap, &args),
         SessionsCommand::Restore(args) => change::restore(bootstrap, &args),
+        SessionsCommand::Cleanup(args) => routes::cleanup(bootstrap, &args),
         SessionsCommand::Verify(args) => verify(bootstrap, &args),
     }
 }
@@ -49,6 +52,7 @@ fn by_name(bootstrap: &Bootstrap, command: &mut SessionsCommand) {
         | SessionsCommand::Import(_)
         | SessionsCommand::Search(_)
         | SessionsCommand::Trash(_)
+        | SessionsCommand::Cleanup(_)
         | SessionsCommand::Restore(_) => return,
     };
     for id in ids {

@@ -50,7 +50,7 @@ pub fn load(paths: &Paths, env: &dyn Fn(&str) -> Option<String>) -> LoadedConfig
         }
         Err(problem) => {
             problems.push(problem);
-            Settings::default()
+            Settings { session: None, ..Settings::default() }
         }
     };
     problems.extend(misplaced(paths));

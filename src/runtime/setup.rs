@@ -16,7 +16,7 @@ use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
 use crate::store::prompt_files::PromptFolders;
-use crate::store::{Fsync, Options, Store};
+use crate::store::{Fsync, Options, Store, StoreError};
 use crate::tools::registry::Registry;
 use crate::{agent, permit, sandbox};
 use anyhow::Context;
@@ -174,6 +174,14 @@ impl Bootstrap {
             workspace,
             runner: self.runner.clone(),
         })
+    }
+
+    /// Sessions of another workspace.
+    ///
+    /// # Errors
+    /// When its path names something that cannot be one.
+    pub fn store_in(&self, workspace: &Path) -> Result<Store, StoreError> {
+        store(workspace, &self.paths, &self.settings)
     }
 
     /// Workspaces, and the open one.
@@ -530,7 +538,7 @@ fn prompt_folders(workspace: &Path, paths: &Paths, settings: &Settings) -> Promp
     PromptFolders { workspace: workspace.to_owned(), config: paths.config.clone(), fabric }
 }
 
-fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> anyhow::Result<Store> {
+fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> Result<Store, StoreError> {
     let mut options = Options::new(workspace.to_owned(), &paths.state);
     options.ours = Some(paths.data.join("workspaces"));
     options.temp = std::env::temp_dir();
@@ -539,7 +547,7 @@ fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> anyhow::Result
         settings::Fsync::Normal => Fsync::Normal,
         settings::Fsync::Off => Fsync::Off,
     };
-    Ok(Store::open(options)?)
+    Store::open(options)
 }
 
 /// A name for the folder of what belongs to a workspace and may be lost: two workspaces never have the same.

@@ -47,6 +47,7 @@ pub use read::page_at::Around;
 pub use read::session::RowPage;
 pub use workspace::{Durability, Fsync, Options, Store};
 pub use write::journal::Journal;
+pub use write::lock::{process_runs, process_start};
 pub use write::ownership::Elsewhere;
 pub use write::usage_log;
 pub use write::writer::{Health, Urgency, Writer};

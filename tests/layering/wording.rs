@@ -130,6 +130,7 @@ const USER_FOLDERS: &[&str] = &[
     "src/domain",
     "src/config",
     "src/permit",
+    "src/routes",
     "src/keymap",
     "src/theme",
 ];

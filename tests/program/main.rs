@@ -12,6 +12,7 @@ mod pictures;
 mod prompts;
 #[path = "../support/pty.rs"]
 mod pty;
+mod routes;
 #[path = "../screen/mod.rs"]
 mod screen;
 mod secrets;

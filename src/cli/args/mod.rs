@@ -26,7 +26,8 @@ pub use prompts::{
 };
 pub use run::{InputArgs, LimitArgs, ListingArgs, OutputArgs, RunArgs, RunFormat, RunOutput};
 pub use sessions::{
-    Branch, Delete, Export, Import, ListArgs, Restore, SearchArgs, SessionsCommand, Set, Several, ShowArgs, Verify,
+    Branch, CleanupArgs, Delete, Export, Import, ListArgs, Restore, SearchArgs, SessionsCommand, Set, Several,
+    ShowArgs, Verify,
 };
 pub use shell::{
     Completions, ConfigCommand, KeymapName, KeysCommand, ListKeys, Man, SchemaCommand, Shell, ShowConfig, ThemeNames,

@@ -15,7 +15,12 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 pub enum SessionsCommand {
     /// List sessions, latest first.
-    #[command(after_help = "Example: lisle sessions list --flagged --label bug --json")]
+    ///
+    /// --routes lists the session keys of channels with their rows instead, of all agents or of one store.
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Examples:\n  lisle sessions list --flagged --label bug --json\n  lisle sessions list --routes --store ~/.openclaw/agents/main/sessions/sessions.json"
+    )]
     List(ListArgs),
     /// Print a session.
     #[command(after_help = "Example: lisle sessions show 260902-swift-river --json")]
@@ -78,6 +83,18 @@ pub enum SessionsCommand {
     /// A session gets a new id if its own is taken.
     #[command(after_help = "Example: lisle sessions restore 260902-swift-river")]
     Restore(Restore),
+    /// Remove old rows and transcripts of session keys, within the limits of [session.maintenance].
+    ///
+    /// Says what would be removed; applies it with --enforce, or where the configured mode is "enforce". Main, running,
+    /// flagged and active sessions always stay. Conversations go to the trash; those of another program's store are
+    /// renamed to archives beside it.
+    ///
+    /// Exit status: 0 done, 1 a store or a file failed.
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Examples:\n  lisle sessions cleanup --all-agents\n  lisle sessions cleanup --store ~/.openclaw/agents/main/sessions/sessions.json --enforce"
+    )]
+    Cleanup(CleanupArgs),
     /// Check the files of sessions.
     ///
     /// Exit status: 0 no problems, 1 problems or unreadable files.
@@ -109,7 +126,42 @@ pub struct ListArgs {
     /// Only this view, by id or name.
     #[arg(long, value_name = "VIEW")]
     pub view: Option<String>,
-    /// Print a JSON array.
+    /// List session keys of channels with their rows.
+    #[arg(long, conflicts_with_all = ["all", "archived", "flagged", "unread", "status", "label", "view"])]
+    pub routes: bool,
+    /// Only this store, also one of OpenClaw or Fased [default: the stores of all agents].
+    #[arg(long, value_name = "FILE", requires = "routes")]
+    pub store: Option<PathBuf>,
+    /// Print a JSON array; an object with --routes.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle sessions cleanup`.
+#[derive(Debug, ClapArgs)]
+pub struct CleanupArgs {
+    /// Only say what would be removed, whatever the configured mode.
+    #[arg(long, conflicts_with = "enforce")]
+    pub dry_run: bool,
+    /// Remove, whatever the configured mode.
+    #[arg(long)]
+    pub enforce: bool,
+    /// Store of another program, such as OpenClaw's or Fased's sessions.json.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "all_agents"])]
+    pub store: Option<PathBuf>,
+    /// Agent [default: main].
+    #[arg(long, value_name = "ID", conflicts_with = "all_agents")]
+    pub agent: Option<String>,
+    /// All agents.
+    #[arg(long)]
+    pub all_agents: bool,
+    /// Session key in use, which stays.
+    #[arg(long, value_name = "KEY")]
+    pub active_key: Option<String>,
+    /// Also remove rows whose conversation does not exist.
+    #[arg(long)]
+    pub fix_missing: bool,
+    /// Print a JSON object.
     #[arg(long)]
     pub json: bool,
 }

@@ -14,6 +14,7 @@ use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::status_line::StatusLine;
+use crate::routes::config::SessionConfig;
 use read::{Section, SettingsReport};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +64,8 @@ pub struct Settings {
     pub fabric_home: Option<PathBuf>,
     /// `workspace`: a name below `data/workspaces`, or a folder. A leading `~` stands for the home directory.
     pub workspace: Option<PathBuf>,
+    /// `[session]`: routes of messages. `None` if it has a mistake: defaults in its place could remove what was to stay.
+    pub session: Option<SessionConfig>,
 }
 
 impl Default for Settings {
@@ -88,6 +91,7 @@ impl Default for Settings {
             gateway_start: GatewayStart::default(),
             machines: BTreeMap::new(),
             workspace: None,
+            session: Some(SessionConfig::default()),
         }
     }
 }
@@ -512,6 +516,10 @@ impl Settings {
         }
         let mut out = Self::default();
         sections::root(&Section::new(&report, String::new(), document.get_ref()), &mut out);
+        if !errors.is_empty() {
+            // A line that was not read may have been one of it.
+            out.session = None;
+        }
         (out, report.into_problems())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::nearest::nearest;
 use crate::domain::problem::Problem;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -259,6 +260,27 @@ impl<'a> Section<'a> {
         amount
     }
 
+    /// A table that serde reads, with keys in camel case as its type has them. Keys below those of `named` are names and
+    /// stay as they are. A mistake is reported, and is an error then.
+    pub(super) fn typed<T: DeserializeOwned>(&self, key: &'static str, named: &[&str]) -> Option<Result<T, ()>> {
+        let (name, value) = self.entry(key)?;
+        if self.inner(name, value).is_none() {
+            return Some(Err(()));
+        }
+        let span = name.span();
+        let value = in_camel_case(value.clone(), named);
+        Some(T::deserialize(value.into_deserializer()).map_err(|error| {
+            let line = self.report.line(&error.span().unwrap_or(span));
+            let text = error.message().trim().replace('\n', " ");
+            let end = if text.ends_with(['.', '?']) { "" } else { "." };
+            self.report.add(
+                Some(line),
+                format!("[{}]: {text}{end}", self.full(key)),
+                "Fix the line; until then nothing that depends on this table is done.".to_owned(),
+            );
+        }))
+    }
+
     /// Puts `true` or `false` into `slot`.
     pub(super) fn flag(&self, key: &'static str, slot: &mut bool) {
         let Some((_, value)) = self.entry(key) else { return };
@@ -466,6 +488,39 @@ pub(super) fn snake(key: &str) -> String {
         }
     }
     out
+}
+
+/// `dm_scope` and `dm-scope` are the same as `dmScope`.
+fn camel(key: &str) -> String {
+    let mut words = key.split(['_', '-']);
+    let mut out = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        out.push_str(letters.as_str());
+    }
+    out
+}
+
+/// A value whose keys are in camel case, but for those below a key of `named`.
+fn in_camel_case<'a>(value: Spanned<DeValue<'a>>, named: &[&str]) -> Spanned<DeValue<'a>> {
+    fn keys<'a>(value: Spanned<DeValue<'a>>, named: &[&str], are_names: bool) -> Spanned<DeValue<'a>> {
+        let span = value.span();
+        let value = match value.into_inner() {
+            DeValue::Table(table) => {
+                let entry = |(name, value): (Spanned<std::borrow::Cow<'a, str>>, Spanned<DeValue<'a>>)| {
+                    let key = if are_names { name.get_ref().to_string() } else { camel(name.get_ref()) };
+                    let below = !are_names && named.contains(&key.as_str());
+                    (Spanned::new(name.span(), key.into()), keys(value, named, below))
+                };
+                DeValue::Table(table.into_iter().map(entry).collect())
+            }
+            DeValue::Array(items) => DeValue::Array(items.into_iter().map(|item| keys(item, named, false)).collect()),
+            other => other,
+        };
+        Spanned::new(span, value)
+    }
+    keys(value, named, false)
 }
 
 /// `512M`, `4G`, `2T`, or bytes.

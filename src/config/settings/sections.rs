@@ -85,8 +85,11 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
     section.finish();
 }
 
-/// The gateway of this machine, other machines that have one, and the folder of Fabric.
+/// The gateway of this machine, other machines that have one, routes of channels, and the folder of Fabric.
 fn other_programs(section: &Section<'_>, out: &mut Settings) {
+    if let Some(session) = section.typed("session", &["identityLinks", "resetByChannel"]) {
+        out.session = session.ok();
+    }
     if let Some(section) = section.table("fabric") {
         out.fabric_home = section.text("home").map(|(folder, _)| PathBuf::from(folder));
         section.finish();

@@ -334,3 +334,49 @@ fn the_status_line_is_made_of_known_parts() {
         assert_eq!(part.name(), *name);
     }
 }
+
+#[test]
+fn the_table_of_routes_has_the_names_of_its_origin_and_a_mistake_is_no_default() {
+    let (settings, problems) = parse(
+        r#"
+[session]
+dmScope = "per-channel-peer"
+identity_links_merge = false
+identityLinks = { ana_b = ["telegram:1"] }
+[session.reset]
+mode = "idle"
+idle-minutes = 240
+[session.resetByChannel.my_irc]
+at_hour = 5
+[session.maintenance]
+pruneAfter = "45d"
+max_entries = 3
+[[session.sendPolicy.rules]]
+action = "deny"
+match = { key_prefix = "cron:" }
+"#,
+    );
+    assert_eq!(problems, []);
+    let session = settings.session.unwrap();
+    assert_eq!((session.identity_links_merge, session.reset.unwrap().idle_minutes), (false, Some(240)));
+    assert_eq!((session.maintenance.prune_after.0, session.maintenance.max_entries), (45 * 86_400_000, 3));
+    assert_eq!(session.identity_links.name("telegram", "1"), Some("ana_b"));
+    assert_eq!(session.reset_by_channel["my_irc"].at_hour, Some(5));
+    assert_eq!(session.send_policy.unwrap().rules[0].fields.key_prefix.as_deref(), Some("cron:"));
+    for (text, line, says) in [
+        (
+            "[session.maintenance]\nmode = \"warn\"\npruneAfter = \"3 weeks\"\n",
+            3,
+            "[session]: invalid duration \"3 weeks\"",
+        ),
+        ("[session]\ndmScop = \"main\"\n", 2, "unknown field `dmScop`"),
+        ("[session]\nreset = { mode = \"never\" }\n", 2, "unknown variant `never`"),
+        ("session = 3\n", 1, "`session` must be a table."),
+        ("[session.maintenance]\nmaxEntries = \n", 2, "Not valid TOML"),
+    ] {
+        let (settings, problems) = parse(text);
+        assert_eq!((problems[0].line, settings.session), (Some(line), None), "{problems:?}");
+        assert!(problems[0].text.contains(says), "{}", problems[0].text);
+    }
+    assert!(parse("[ui]\nfps = 0\n").0.session.is_some());
+}

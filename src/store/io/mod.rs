@@ -5,8 +5,8 @@
 //! left to the callers.
 
 pub(super) mod lines;
-pub(super) mod trees;
-pub(super) mod whole_file;
+pub mod trees;
+pub mod whole_file;
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

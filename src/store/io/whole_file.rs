@@ -1,8 +1,8 @@
 //! Small files read whole and replaced whole, and the folders that they lie in.
 
 use super::{How, Io, lines};
-use crate::store::StoreError;
 use crate::store::format::layout;
+use crate::store::{StoreError, process_runs};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -39,6 +39,14 @@ pub fn replace(io: &dyn Io, path: &Path, bytes: &[u8], sync: bool) -> Result<(),
         let _ = io.remove(&temp);
         StoreError::io("write", path, error)
     })
+}
+
+/// Tells if a file is a temporary one of [`replace`] whose process died.
+#[must_use]
+pub fn is_left_over(name: &str) -> bool {
+    let process =
+        name.strip_prefix(".lisle-").and_then(|rest| rest.split_once('-')).and_then(|(pid, _)| pid.parse().ok());
+    layout::is_temp(name) && process.is_some_and(|pid| !process_runs(pid, None))
 }
 
 /// Makes a directory and what is missing above it.

@@ -92,6 +92,13 @@ impl Store {
         listing
     }
 
+    /// A process writes the session, or could not be asked.
+    #[must_use]
+    pub fn is_held(&self, id: &SessionId) -> bool {
+        let lock = self.inner.layout.session(id).join(layout::LOCK);
+        self.io().stat(&lock).is_ok() && !lock::is_free(self.io(), &lock)
+    }
+
     /// The session of that id or name. Of two with one name, as a restored one may have, the older one.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SessionId> {
@@ -180,8 +187,7 @@ impl Store {
         if meta.unfinished.as_ref().is_some_and(|last| last.how == Broken::Interrupted) {
             let dir = self.inner.layout.session(&meta.id);
             let lock = dir.join(layout::LOCK);
-            let held = self.io().stat(&lock).is_ok() && !lock::is_free(self.io(), &lock);
-            if held && self.live(&dir).is_ok_and(|(live, _)| live.turn) {
+            if self.is_held(&meta.id) && self.live(&dir).is_ok_and(|(live, _)| live.turn) {
                 meta.activity = Activity::Running(meta.used);
                 meta.held_by = lock::last_holder(self.io(), &lock).map(|holder| holder.words());
             }

@@ -48,7 +48,7 @@ pub(super) fn store_with(root: &Path, io: Arc<dyn Io>) -> Store {
     Store::open(Options { home: HOME.into(), temp: root.to_owned(), io, ..options }).unwrap()
 }
 
-pub(super) fn store(root: &Path) -> Store {
+pub(crate) fn store(root: &Path) -> Store {
     store_with(root, Arc::new(Disk))
 }
 
@@ -171,7 +171,7 @@ pub(super) fn id(text: &str) -> SessionId {
     SessionId::parse(text).unwrap()
 }
 
-pub(super) fn meta(name: &str) -> SessionMeta {
+pub(crate) fn meta(name: &str) -> SessionMeta {
     SessionMeta::new(id(name), NOW, Mode::Ask, "/home/ada/code".into())
 }
 

@@ -37,7 +37,7 @@ impl Holder {
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             boot: kernel("sys/kernel/random/boot_id").trim().to_owned(),
             pid: std::process::id(),
-            started: started("self").unwrap_or(0),
+            started: process_start("self").unwrap_or(0),
             epoch,
             unlocked: false,
         }
@@ -46,7 +46,7 @@ impl Holder {
     /// The process still runs, so far as can be said without asking for the lock: one of another machine may.
     pub fn lives(&self) -> bool {
         let me = Self::me(0);
-        self.host != me.host || (self.boot == me.boot && started(&self.pid.to_string()) == Some(self.started))
+        self.host != me.host || (self.boot == me.boot && process_start(&self.pid.to_string()) == Some(self.started))
     }
 
     /// True for the same writer.
@@ -73,8 +73,24 @@ fn kernel(name: &str) -> String {
     std::fs::read_to_string(Path::new("/proc").join(name)).unwrap_or_default()
 }
 
-/// Start of a process, in clock ticks after the boot; `None` if it does not exist.
-fn started(process: &str) -> Option<u64> {
+/// Tells if a process runs; `start` guards against another one that got the same number.
+#[must_use]
+pub fn process_runs(pid: u32, start: Option<u64>) -> bool {
+    let number = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    // One of another user may not be asked, and runs.
+    let there = number.is_some_and(|number| {
+        matches!(rustix::process::test_kill_process(number), Ok(()) | Err(rustix::io::Errno::PERM))
+    });
+    let same = match (start, process_start(&pid.to_string())) {
+        (Some(start), Some(now)) => start == now,
+        (None, _) | (_, None) => true,
+    };
+    there && same
+}
+
+/// Start of a process, in clock ticks after the boot; `None` if it does not exist. `self` is this one.
+#[must_use]
+pub fn process_start(process: &str) -> Option<u64> {
     // The second field, the program's name, may hold blanks and parentheses.
     kernel(&format!("{process}/stat")).rsplit(')').next()?.split_whitespace().nth(19)?.parse().ok()
 }
