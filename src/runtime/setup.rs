@@ -210,6 +210,10 @@ impl Bootstrap {
     /// A sentence that names what was found and what to do.
     pub fn usable_connection(&self) -> Result<(), String> {
         let Some(name) = &self.connections.default else {
+            // The first one that was set up is used.
+            if self.connections.all.iter().any(|one| !one.offered && one.missing.is_none()) {
+                return Ok(());
+            }
             let found: Vec<&str> =
                 self.connections.all.iter().filter(|one| one.offered).map(|one| one.name.as_str()).collect();
             let found = if found.is_empty() {

@@ -88,7 +88,11 @@ impl SessionActor {
             None => asker.client().info().limits.is_none(),
         };
         if !same {
-            asker.fail(ErrorCode::Stale, "What was answered is not the request as it is now.");
+            let why = match shown {
+                Some(_) => "The request changed since it was shown: see what it is now.",
+                None => "An answer quotes the request that it answers in `shown`: the SHA-256 of its JSON.",
+            };
+            asker.fail(ErrorCode::Stale, why);
             self.out.answer(&asker, SessionEvent::Asked(Box::new(now)));
         }
         same

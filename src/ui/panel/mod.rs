@@ -302,6 +302,10 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
 
 /// Keys that go through the steps of a plan or the changed places of a change, where there are any.
 fn step_hints<'k>(paint: &FrameContext<'_>, view: View<'_>) -> Vec<(Option<ShownKey>, &'k str)> {
+    // Behind the letter of an answer another letter begins a text.
+    if view.panel.letter.is_some_and(|letter| letter.marks) {
+        return Vec::new();
+    }
     let of = |verb| paint.key(Action::Answer(verb), context(view.request));
     let strike = |struck: bool| (of(AnswerAction::StepStrike), if struck { "restore" } else { "strike" });
     if let Some(hunks) = &view.panel.hunks {
