@@ -6,7 +6,7 @@ use super::rules::{Places, RuleFiles, WorkspaceOrigin};
 use super::workspaces::Workspaces;
 use crate::agent::Listed;
 use crate::config::{self, Paths, Settings, probe, settings};
-use crate::domain::ids::looks_generated;
+use crate::domain::ids::{DEMO, looks_generated};
 use crate::domain::permission::{Sandbox, SandboxState};
 use crate::domain::problem::Problem;
 use crate::domain::rule::Rule;
@@ -211,7 +211,8 @@ impl Bootstrap {
     pub fn usable_connection(&self) -> Result<(), String> {
         let Some(name) = &self.connections.default else {
             // The first one that was set up is used.
-            if self.connections.all.iter().any(|one| !one.offered && one.missing.is_none()) {
+            if self.connections.all.iter().any(|one| !one.offered && one.missing.is_none() && one.name.as_str() != DEMO)
+            {
                 return Ok(());
             }
             let found: Vec<&str> =

@@ -24,7 +24,7 @@ use super::layout_cache::{LaidRequest, PlanOrder};
 use crate::app::msg::Target;
 use crate::app::state::panel::{Choice, Extent, Stage};
 use crate::domain::request::{Ask, Request};
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal};
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -457,7 +457,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
             (steps, before_steps) = (ends, before);
             lines
         }
-        Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
+        Ask::Question(question) => chat::markdown_with(&reveal(&question.text), width, &look),
         Ask::Trust(request) => trust::body(paint, request, width),
         Ask::Key(wanted) => key::body(paint, wanted, width),
     });
