@@ -6,7 +6,7 @@ use super::rules::{Places, RuleFiles, WorkspaceOrigin};
 use super::workspaces::Workspaces;
 use crate::agent::Listed;
 use crate::config::{self, Paths, Settings, probe, settings};
-use crate::domain::ids::{DEMO, looks_generated};
+use crate::domain::ids::looks_generated;
 use crate::domain::permission::{Sandbox, SandboxState};
 use crate::domain::problem::Problem;
 use crate::domain::rule::Rule;
@@ -176,6 +176,22 @@ impl Bootstrap {
         })
     }
 
+    /// The same with the configuration as it is now. Servers that were looked for at the start stay.
+    ///
+    /// # Errors
+    /// When the workspace cannot be opened.
+    pub fn reread(&self) -> anyhow::Result<Self> {
+        let env = |name: &str| std::env::var(name).ok();
+        let config::LoadedConfig { settings, mut connections, problems } = config::load(&self.paths, &env);
+        let looked_for = self.connections.all.iter().filter(|one| connections.find(&one.name).is_none());
+        let looked_for: Vec<_> = looked_for.filter(|one| one.offered).cloned().collect();
+        connections.all.extend(looked_for);
+        if let Some(name) = &self.wanted.connection {
+            connections.choose(name);
+        }
+        Ok(Self { settings, connections, problems, ..self.moved(self.workspace.clone())? })
+    }
+
     /// Sessions of another workspace.
     ///
     /// # Errors
@@ -210,11 +226,6 @@ impl Bootstrap {
     /// A sentence that names what was found and what to do.
     pub fn usable_connection(&self) -> Result<(), String> {
         let Some(name) = &self.connections.default else {
-            // The first one that was set up is used.
-            if self.connections.all.iter().any(|one| !one.offered && one.missing.is_none() && one.name.as_str() != DEMO)
-            {
-                return Ok(());
-            }
             let found: Vec<&str> =
                 self.connections.all.iter().filter(|one| one.offered).map(|one| one.name.as_str()).collect();
             let found = if found.is_empty() {

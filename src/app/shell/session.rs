@@ -110,12 +110,16 @@ fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {
     focus::give_back(state);
     if let Some(id) = state.current_id().cloned() {
         save_draft(state, &id, fx);
-        if is_blank(state) {
-            // The engine lets it go where nothing was chosen in it either.
-            state.conversations.recent.retain(|other| *other != id);
-            state.conversations.open.remove(&id);
-            fx.push(to(&id, SessionCommand::Leave));
-        }
+        leave_blank(state, fx);
+    }
+}
+
+/// Leaves the shown session where it is blank: the engine lets it go where nothing was chosen in it either.
+pub(crate) fn leave_blank(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(id) = state.current_id().filter(|_| is_blank(state)).cloned() {
+        state.conversations.recent.retain(|other| *other != id);
+        state.conversations.open.remove(&id);
+        fx.push(to(&id, SessionCommand::Leave));
     }
 }
 
