@@ -20,7 +20,7 @@ pub(crate) const ROWS: usize = 200;
 const LOADED: usize = 12;
 
 /// A new session: the composer is there at once, the engine makes the session meanwhile.
-/// Where the shown one is blank, it is the new one.
+/// A shown session that is blank is the new one.
 pub(crate) fn new(state: &mut State, fx: &mut Vec<Effect>) {
     if is_blank(state) {
         return shown_now(state);
