@@ -324,7 +324,7 @@ impl SessionMeta {
         let unnamed = self.title.trim().is_empty() && self.names == SessionNames::default() && self.labels.is_empty();
         let alone = self.parent.is_none() && self.branched_from.is_none() && self.worktree.is_none();
         let silent = self.messages == 0 && self.preview.trim().is_empty() && self.activity == Activity::Idle;
-        silent && unnamed && alone && !self.flagged && !self.archived && self.held_by.is_none()
+        silent && unnamed && alone && self.status == "todo" && !self.flagged && !self.archived && self.held_by.is_none()
     }
 
     /// Title in lists: the title, else the start of the first message, else "New session".

@@ -92,7 +92,7 @@ impl CommandLine<'_> {
                     _ => {
                         let others = shell::looks(self.command, self.cwd).risks;
                         always_ask(
-                            format!("This may be irreversible: {what}."),
+                            "This may be irreversible.".to_owned(),
                             std::iter::once(what.clone()).chain(others).collect(),
                         )
                     }

@@ -201,6 +201,10 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
             format!("{shown} is outside the working directory."),
             vec!["outside the working directory".to_owned()],
         ),
+        // What holds all places is no file that runs code.
+        (PathPlace::Protected, _) if path.parent().is_none() => {
+            always_ask(format!("{shown} holds all files."), vec!["all files".to_owned()])
+        }
         (PathPlace::Protected, _) => {
             always_ask(format!("{shown} is protected: it configures or runs code."), vec!["protected path".to_owned()])
         }

@@ -274,7 +274,8 @@ fn questions_tell_reasons_and_risks() {
         assert!(question.risks.iter().any(|r| r.contains(risk)), "{risk}: {question:?}");
     }
     let Verdict::Ask(question) = decide(Mode::Execute, &[], &command("rm -rf ~"), false) else { panic!() };
-    assert!(question.reasons[0].contains("removes ~") && question.offers.is_empty(), "{question:?}");
+    assert!(question.reasons[0].contains("irreversible") && question.offers.is_empty(), "{question:?}");
+    assert!(question.risks[0].contains("removes ~"), "{question:?}");
 }
 
 fn any_touch() -> impl Strategy<Value = Touch> {

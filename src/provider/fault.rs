@@ -231,7 +231,7 @@ impl Peer {
 
     fn error(&self, kind: FaultKind, quote: &str, detail: &str) -> ProviderError {
         let quote = cut(&self.masked(quote.trim()), QUOTE);
-        let named = if self.name.is_empty() { String::new() } else { format!(" (connection {})", self.name) };
+        let named = if self.name.is_empty() { String::new() } else { format!(", connection {}", self.name) };
         let what =
             if kind.what.is_empty() { "Server error".to_owned() } else { kind.what.replace("{host}", &self.host) };
         let quote = match quote.as_str() {

@@ -195,6 +195,24 @@ pub struct ProviderError {
     pub after: Option<Duration>,
 }
 
+impl ProviderError {
+    /// Words of the server, where they say more than the text does.
+    #[must_use]
+    pub fn further_detail(&self) -> &str {
+        fn is_said(value: &serde_json::Value, text: &str) -> bool {
+            match value {
+                serde_json::Value::Null => true,
+                serde_json::Value::String(said) => text.contains(said.trim()),
+                serde_json::Value::Array(all) => all.iter().all(|one| is_said(one, text)),
+                serde_json::Value::Object(all) => all.values().all(|one| is_said(one, text)),
+                serde_json::Value::Bool(_) | serde_json::Value::Number(_) => false,
+            }
+        }
+        let repeats = serde_json::from_str(&self.detail).is_ok_and(|value| is_said(&value, &self.text));
+        if repeats { "" } else { &self.detail }
+    }
+}
+
 /// The stream of a response. Dropping it cancels the request. It ends after [`Chunk::Stopped`] or an error.
 pub type Chunks = BoxStream<'static, Result<Chunk, ProviderError>>;
 

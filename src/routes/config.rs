@@ -342,7 +342,7 @@ pub enum QueueMode {
     Interrupt,
 }
 
-/// What a full queue drops.
+/// Messages that a full queue drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QueueDrop {
@@ -373,7 +373,7 @@ pub struct QueueConfig {
     pub debounce_ms_by_channel: BTreeMap<String, u64>,
     /// Most waiting messages.
     pub cap: Option<QueueCap>,
-    /// What a full queue drops.
+    /// Messages that a full queue drops.
     pub drop: Option<QueueDrop>,
 }
 

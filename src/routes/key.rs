@@ -73,7 +73,7 @@ pub enum SessionKind {
     Direct,
 }
 
-/// What a key names below its agent.
+/// Part of a key below its agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Route {
     /// `main`

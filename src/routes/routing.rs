@@ -1,7 +1,7 @@
 //! Routing: the agent of an inbound message, and the key of its session.
 //!
 //! Groups and channels are never joined; direct messages are grouped by `session.dmScope` and `session.identityLinks`.
-//! Who may write is `allow`'s.
+//! Rights to write are those of `allow`.
 
 #[cfg(test)]
 mod tests;

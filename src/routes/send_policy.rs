@@ -42,7 +42,7 @@ impl SendFacts {
     }
 }
 
-/// What decided about a delivery.
+/// Rule that decided about a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendReason {
     /// The receiver is the operator.
@@ -62,7 +62,7 @@ pub enum SendReason {
 pub struct SendDecision {
     /// Effect.
     pub action: SendAction,
-    /// What decided.
+    /// Deciding rule.
     pub reason: SendReason,
 }
 

@@ -121,9 +121,11 @@ fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
         .filter(set)
         .collect();
     let around = if around.is_empty() { String::new() } else { format!("; set: {}", around.join(", ")) };
-    let size = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map(|size| format!("{}x{}", size.ws_col, size.ws_row))
-        .unwrap_or_else(|_| "not a terminal".to_owned());
+    // In the app its own streams may lead elsewhere.
+    let of_terminal = || std::fs::File::open("/dev/tty").ok().and_then(|tty| rustix::termios::tcgetwinsize(tty).ok());
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok().or_else(of_terminal);
+    let size =
+        size.map(|size| format!("{}x{}", size.ws_col, size.ws_row)).unwrap_or_else(|| "not a terminal".to_owned());
     let colors = match renderer::colors(env) {
         crate::theme::Colors::True => "true color",
         crate::theme::Colors::C256 => "256 colors",

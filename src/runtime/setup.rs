@@ -176,6 +176,22 @@ impl Bootstrap {
         })
     }
 
+    /// The same with the configuration as it is now. Servers that were looked for at the start stay.
+    ///
+    /// # Errors
+    /// When the workspace cannot be opened.
+    pub fn reread(&self) -> anyhow::Result<Self> {
+        let env = |name: &str| std::env::var(name).ok();
+        let config::LoadedConfig { settings, mut connections, problems } = config::load(&self.paths, &env);
+        let looked_for = self.connections.all.iter().filter(|one| connections.find(&one.name).is_none());
+        let looked_for: Vec<_> = looked_for.filter(|one| one.offered).cloned().collect();
+        connections.all.extend(looked_for);
+        if let Some(name) = &self.wanted.connection {
+            connections.choose(name);
+        }
+        Ok(Self { settings, connections, problems, ..self.moved(self.workspace.clone())? })
+    }
+
     /// Sessions of another workspace.
     ///
     /// # Errors

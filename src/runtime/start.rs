@@ -92,7 +92,11 @@ async fn shown(
         gateway,
         keys: Arc::new(keys),
         settings,
-        examine: Arc::new(move || super::doctor::findings(&looked)),
+        // A server or a key that was added since the start counts.
+        examine: Arc::new(move || match looked.reread() {
+            Ok(now) => super::doctor::findings(&now),
+            Err(_) => super::doctor::findings(&looked),
+        }),
         state_dir,
         commands: Folders { config, workspace },
         workspaces,

@@ -39,6 +39,12 @@ impl WorkingFolder {
         *self == Self::of(path)
     }
 
+    /// Something else stands there by now. One that is gone is not replaced. Blocks.
+    #[must_use]
+    pub fn is_replaced_at(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok() && !self.is_at(path)
+    }
+
     /// Its resolved path.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -38,7 +38,7 @@ impl CallPlace {
             return Some(format!("Not done: {why}. Only the user can put that right."));
         }
         // One that is gone is told by each tool in its own words.
-        let is_other = self.cwd.symlink_metadata().is_ok() && !self.is_same_folder();
+        let is_other = self.folder.as_ref().is_some_and(|folder| folder.is_replaced_at(&self.cwd));
         is_other.then(|| {
             format!(
                 "Not done: {} is another folder than the one this session works in, or a link leads elsewhere by now. Only the \

@@ -4,7 +4,6 @@
 use super::cells::{self, Piece};
 use super::frame_context::FrameContext;
 use crate::app::msg::Target;
-use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::ending::Quit;
 use crate::app::state::engine_facts::EngineLine;
 use crate::app::state::{Focus, State};
@@ -147,10 +146,10 @@ pub(super) fn unfold(state: &State) -> Option<(Action, &'static str)> {
     at.is_some_and(|key| chat.folds(key)).then(|| (ChatAction::Fold.into(), "unfold"))
 }
 
-/// Effect of Enter in the composer.
+/// Effect of Enter in the composer, with a text where there is none yet.
 pub(super) fn enter(state: &State) -> &'static str {
-    if state.composer().is_empty() {
-        return state.empty_enter().map_or("send", EmptyEnter::word);
+    if let (true, Some(does)) = (state.composer().is_empty(), state.empty_enter()) {
+        return does.word();
     }
     match state.panel().map(|(_, request)| &request.ask) {
         Some(Ask::Question(_)) => "answer",
@@ -163,7 +162,7 @@ pub(super) fn enter(state: &State) -> &'static str {
 pub(super) fn said(paint: &FrameContext<'_>, width: usize) -> Vec<Vec<Piece<'static>>> {
     let state = paint.state;
     match state.ending.quit {
-        Quit::Ending => return vec![vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]],
+        Quit::Ending => return vec![vec![paint.piece(format!("saving {}", paint.signs.ellipsis()), Role::Text)]],
         Quit::OnceMore(key) => {
             let key = paint.key_name(&chord_name(&[key]));
             return vec![vec![paint.piece(key, Role::Key), paint.piece(" again to quit", Role::Text)]];
@@ -172,7 +171,7 @@ pub(super) fn said(paint: &FrameContext<'_>, width: usize) -> Vec<Vec<Piece<'sta
     }
     if !state.input.chord.keys.is_empty() {
         let key = paint.key_name(&chord_name(&state.input.chord.keys));
-        let dots = paint.piece(format!(" {}", paint.signs.cut), Role::Dim);
+        let dots = paint.piece(format!(" {}", paint.signs.ellipsis()), Role::Dim);
         return vec![vec![paint.piece(key, Role::Key), dots]];
     }
     let mut said = line(paint).unwrap_or_default();

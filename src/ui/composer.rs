@@ -61,7 +61,7 @@ fn key_mode(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let mut out = vec![paint.piece(format!(" {} ", vim.mode().word()), role)];
     let begun = vim.begun();
     if !begun.is_empty() {
-        out.push(paint.piece(format!("{begun}{} ", paint.signs.cut), Role::Key));
+        out.push(paint.piece(format!("{begun}{} ", paint.signs.ellipsis()), Role::Key));
     }
     Some(out)
 }
@@ -490,6 +490,9 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
         (Some(what), Some(key)) if state.screen.size.width < 60 => return format!("{key} {}", what.words()),
         (Some(what), Some(key)) => return format!("{key} {}, or type a message", what.words()),
         (Some(_), None) => {}
+    }
+    if matches!(state.panel(), Some((_, request)) if matches!(request.ask, Ask::Question(_))) {
+        return "Type your answer".to_owned();
     }
     if state.running() {
         return "Type ahead: sent when the turn ends".to_owned();

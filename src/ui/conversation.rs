@@ -59,7 +59,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
     }
     if !open.loaded {
         let row = cells::after(cells::row(area, area.height / 2), 1);
-        let text = format!("reading {}", paint.signs.cut);
+        let text = format!("reading {}", paint.signs.ellipsis());
         paint.text(row, &text, Role::Dim);
         return 0;
     }

@@ -263,9 +263,11 @@ impl<'a> FrameContext<'a> {
         self.key(action, context).map(|key| key.name)
     }
 
-    /// A chord's name with arrows as signs: `ctrl+x ↑`.
+    /// A chord's name with arrows as signs: `ctrl+x ↑`. In ASCII they keep their names, since `v` is a key as well.
     pub fn key_name(&self, name: &str) -> String {
+        let signs = !self.signs.arrows.down.is_ascii();
         let part = |part: &str| match part {
+            "up" | "down" | "left" | "right" if !signs => part.to_owned(),
             "up" => self.signs.arrows.up.to_owned(),
             "down" => self.signs.arrows.down.to_owned(),
             "left" => self.signs.arrows.left.to_owned(),

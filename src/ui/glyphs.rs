@@ -129,6 +129,12 @@ pub struct MarkGlyphs {
 }
 
 impl Glyphs {
+    /// Sign that something follows or is left out, where there is room for all of it.
+    #[must_use]
+    pub fn ellipsis(&self) -> &'static str {
+        if self.cut.is_ascii() { "..." } else { self.cut }
+    }
+
     /// The signs of a set.
     #[must_use]
     pub fn of(set: GlyphSet) -> &'static Self {

@@ -5,6 +5,7 @@ use super::cells;
 use super::figures::count;
 use super::frame_context::FrameContext;
 use crate::app::msg::Target;
+use crate::app::state::empty_enter::EmptyEnter;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, ComposerAction, Context};
 use crate::theme::Role;
@@ -43,8 +44,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
             right.push(paint.piece(format!("and {}  ", count(rest, "more", "more")), Role::Dim));
         }
         if last {
-            let held = open.queue_held && !open.queue.is_empty();
-            let (verb, word) = if held { (ComposerAction::Send, "sends") } else { (ComposerAction::Up, "edit") };
+            let sends = paint.state.empty_enter() == Some(EmptyEnter::Release);
+            let (verb, word) = if sends { (ComposerAction::Send, "sends") } else { (ComposerAction::Up, "edit") };
             let mut hints = vec![(paint.key(Action::Composer(verb), Context::Composer), word)];
             if row.width >= WIDE {
                 hints.push((paint.key(Action::Composer(ComposerAction::Queue), Context::Composer), "list"));

@@ -38,6 +38,20 @@ fn a_script_makes_a_session_sends_to_it_and_answers_what_it_asks() {
 }
 
 #[test]
+fn a_session_without_a_title_waits_for_its_first_message() {
+    let place = Place::new([Script::says("Hello.")], "");
+    let web = Web::serve(&place, &[]);
+    let owner = token(&place, &[]);
+    let made = web.post(SESSIONS, &owner, &json!({}));
+    let id = made.json()["session"]["id"].as_str().unwrap().to_owned();
+    // The next request comes from another client, and that of the first one is gone.
+    let listed = web.post(COMMANDS, &owner, &json!({"command": {"to": "engine", "command": "list"}}));
+    assert_eq!(listed.status, 200, "{}", listed.body);
+    let sent = web.post(&format!("{SESSIONS}/{id}/messages"), &owner, &json!({"id": "msg-0001", "text": "hello"}));
+    assert_eq!(sent.status, 202, "{}", sent.body);
+}
+
+#[test]
 fn commands_that_a_token_may_not_send_or_that_are_none_are_refused() {
     let place = Place::new([Script::says("The answer.")], "");
     let web = Web::serve(&place, &[]);

@@ -252,6 +252,17 @@ fn an_answer_for_all_says_so() {
     insta::assert_snapshot!("inbox-full-100x30", shot("inbox-full", &state, 100, 30));
 }
 
+#[test]
+fn nothing_of_a_question_and_its_answers_is_hidden_by_a_return() {
+    let mut state = used();
+    let (text, options) = ("delete all?\rsafe question?".to_owned(), vec!["wipe\rkeep".to_owned(), "no".to_owned()]);
+    ask(&mut state, Ask::Question(AgentQuestion { call: CallId::new("q"), text, options }));
+    let screen = shot("returns", &state, 100, 30);
+    for says in ["delete all?", "safe question?", "wipe", "keep"] {
+        assert!(screen.contains(says), "{says}\n{screen}");
+    }
+}
+
 /// A change of three places, of which the second is looked at and struck out.
 fn struck(state: &mut State) {
     let old: String = (1..=60).map(|n| format!("line {n}\n")).collect();

@@ -170,7 +170,7 @@ impl Machine {
             code: error.code.to_owned(),
             title: "Context window exceeded".to_owned(),
             text,
-            detail: error.detail,
+            detail: error.further_detail().to_owned(),
             actions: vec![FailureAction::Compact, FailureAction::NewSession],
         }
     }

@@ -421,7 +421,8 @@ pub(super) fn failure_row(error: ProviderError) -> Failure {
         "model_no_tool_support" => vec![FailureAction::Model, FailureAction::Retry],
         _ => vec![FailureAction::Retry, FailureAction::Model],
     };
-    Failure { code: code.to_owned(), title: error.title, text: error.text, detail: error.detail, actions }
+    let detail = error.further_detail().to_owned();
+    Failure { code: code.to_owned(), title: error.title, text: error.text, detail, actions }
 }
 
 /// The first `limit` characters of the first words, on one line, with an ellipsis where it was cut.

@@ -45,12 +45,15 @@ impl SessionActor {
         self.side.cancel_enhancing_of(Some(client));
         if self.out.close_to(client) {
             self.view.leave();
-            self.vanish_if_blank();
         }
     }
 
-    /// Ends a session that was never written and that nobody looks at, where nothing was said, typed nor chosen.
-    fn vanish_if_blank(&mut self) {
+    /// Ends a session that was never written, where nothing was said, typed nor chosen. Only for a client that says that it
+    /// looks elsewhere and was the last: one whose line broke comes back, and a script sends its message by another client.
+    pub(super) fn vanish_if_blank(&mut self) {
+        if self.view.is_shown() {
+            return;
+        }
         let unwritten = matches!(self.files.ownership(), FilesState::New { unsaved, .. } if unsaved.is_empty());
         let calm =
             self.machine.is_quiet() && self.draft.is_empty() && !self.saving.is_postponed() && !self.jobs.any_running();
@@ -88,7 +91,11 @@ impl SessionActor {
             None => asker.client().info().limits.is_none(),
         };
         if !same {
-            asker.fail(ErrorCode::Stale, "What was answered is not the request as it is now.");
+            let why = match shown {
+                Some(_) => "The request changed since it was shown: see what it is now.",
+                None => "An answer quotes the request that it answers in `shown`: the SHA-256 of its JSON.",
+            };
+            asker.fail(ErrorCode::Stale, why);
             self.out.answer(&asker, SessionEvent::Asked(Box::new(now)));
         }
         same

@@ -26,10 +26,13 @@ impl SessionActor {
             SessionCommand::OpenAt { at, rows } => self.open_at(at, rows).await,
             SessionCommand::Earlier { cursor, rows } => self.earlier(cursor, rows).await,
             SessionCommand::Later { cursor, rows } => self.later(cursor, rows).await,
-            SessionCommand::Leave => match self.out.asker().map(Asker::id) {
-                Some(client) => self.left_by(client),
-                None => self.view.leave(),
-            },
+            SessionCommand::Leave => {
+                match self.out.asker().map(Asker::id) {
+                    Some(client) => self.left_by(client),
+                    None => self.view.leave(),
+                }
+                self.vanish_if_blank();
+            }
             SessionCommand::Context => self.show_context().await,
             SessionCommand::Rules => self.show_rules().await,
             SessionCommand::Forget { rule, scope } => self.forget_rule(*rule, scope).await,

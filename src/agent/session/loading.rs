@@ -366,11 +366,16 @@ impl SessionActor {
         }
     }
 
-    pub(super) async fn keep_meta(&mut self, safety: Safety) {
-        // The first message brings them to disk; until then there is nothing to come back to.
+    /// Keeps properties that somebody chose. The first message brings those of a blank session to disk; until then there is
+    /// nothing to come back to.
+    pub(super) async fn keep_chosen(&mut self, safety: Safety) {
         if matches!(self.files.ownership(), FilesState::New { .. }) && self.machine.meta().is_blank() {
             return self.saving.postpone();
         }
+        self.keep_meta(safety).await;
+    }
+
+    pub(super) async fn keep_meta(&mut self, safety: Safety) {
         let Some(writer) = self.writer().await else { return };
         let own = serde_json::to_value(self.machine.own()).unwrap_or_default();
         let urgency = match safety {

@@ -52,7 +52,7 @@ impl SessionActor {
                     self.told("keep the queue", kept);
                 }
             }
-            Step::KeepMeta(safety) => self.keep_meta(safety).await,
+            Step::KeepMeta(safety) => self.keep_chosen(safety).await,
             Step::KeepPlan(path, text) => self.keep_plan(path, text).await,
             Step::Turn(on) => {
                 if let Some(writer) = self.writer().await {

@@ -87,7 +87,7 @@ impl SessionActor {
     /// hold. The user gets a notice.
     fn is_elsewhere(&mut self) -> bool {
         let cwd = self.machine.meta().cwd.clone();
-        let other = cwd.symlink_metadata().is_ok() && !self.calls.folder().at(&cwd).is_at(&cwd);
+        let other = self.calls.folder().at(&cwd).is_replaced_at(&cwd);
         if other {
             let text = format!("Can't undo: {} is another folder now.", cwd.display());
             let hint = "Move the session's folder back to restore its files.";

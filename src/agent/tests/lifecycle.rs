@@ -246,6 +246,7 @@ async fn a_blank_session_is_gone_once_nobody_looks_at_it() {
     engine.act(&typed, SessionCommand::Leave).await;
     assert_eq!(engine.open(&typed).await.draft, "half a");
     engine.end().await;
+    assert_eq!(store(home.path()).draft(&typed).text, "half a", "also after a restart");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -64,7 +64,7 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
             state.follow_up(Intent::Act(AnswerAction::Focus.into()));
         } else {
             let key = state.keys.key_for(AnswerAction::Focus);
-            let notice = Notice::new(Level::Info, "Not answered: too soon after typing");
+            let notice = Notice::new(Level::Info, "Not answered: too soon after another key");
             let waits = state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone()));
             state.notify_while(notice.hint(format!("{key} to the request")), waits.into_iter().collect());
         }

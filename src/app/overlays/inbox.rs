@@ -145,7 +145,13 @@ pub(crate) fn refresh_inbox(state: &mut State) {
     let found = rows.iter().position(same);
     let moved = found.is_none() && selected.is_some() && inbox.answering.is_none();
     inbox.selected = found.unwrap_or(place).min(rows.len().saturating_sub(1));
+    let emptied = rows.is_empty() && !inbox.rows.is_empty() && inbox.answering.is_none();
     inbox.rows = rows;
+    if emptied {
+        // What is typed from here on is meant for what lies below.
+        overlay::close(state);
+        return state.notify(Notice::new(Level::Info, "Nothing else needs you"));
+    }
     if moved {
         // Another row stands where the selected one was.
         focus::hush(state);

@@ -59,7 +59,8 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
             panel.letter = typed.map(|c| Letter { c, at: now, marks: false }).or(panel.letter);
         }
         Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
-            type_through(state, key);
+            // As the beginning of a text it goes to the composer with the next letter.
+            panel.letter = typed.map(|c| Letter { c, at: now, marks: false });
             let text = "This answer may be irreversible: no letter selects it";
             state.notify(Notice::new(Level::Info, text).hint("select it with ↑ ↓, then Enter"));
         }

@@ -83,6 +83,7 @@ pub(crate) fn quit(state: &mut State, fx: &mut Vec<Effect>) {
     for id in ids {
         session::save_draft(state, &id, fx);
     }
+    session::leave_blank(state, fx);
     state.overlays.clear();
     state.ending.quit = Quit::Ending;
     fx.push(Effect::Send(Command::Engine(EngineCommand::Shutdown)));

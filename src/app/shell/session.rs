@@ -20,7 +20,7 @@ pub(crate) const ROWS: usize = 200;
 const LOADED: usize = 12;
 
 /// A new session: the composer is there at once, the engine makes the session meanwhile.
-/// Where the shown one is blank, it is the new one.
+/// A shown session that is blank is the new one.
 pub(crate) fn new(state: &mut State, fx: &mut Vec<Effect>) {
     if is_blank(state) {
         return shown_now(state);
@@ -110,12 +110,16 @@ fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {
     focus::give_back(state);
     if let Some(id) = state.current_id().cloned() {
         save_draft(state, &id, fx);
-        if is_blank(state) {
-            // The engine lets it go where nothing was chosen in it either.
-            state.conversations.recent.retain(|other| *other != id);
-            state.conversations.open.remove(&id);
-            fx.push(to(&id, SessionCommand::Leave));
-        }
+        leave_blank(state, fx);
+    }
+}
+
+/// Leaves the shown session where it is blank: the engine lets it go where nothing was chosen in it either.
+pub(crate) fn leave_blank(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(id) = state.current_id().filter(|_| is_blank(state)).cloned() {
+        state.conversations.recent.retain(|other| *other != id);
+        state.conversations.open.remove(&id);
+        fx.push(to(&id, SessionCommand::Leave));
     }
 }
 

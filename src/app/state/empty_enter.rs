@@ -63,8 +63,9 @@ impl State {
         match meta.attention() {
             _ if open.turn.retry.is_some() => Some(EmptyEnter::Retry),
             Attention::Failed(_) if meta.can_retry() => Some(EmptyEnter::Retry),
-            _ if held => Some(EmptyEnter::Release),
+            // As the list says; what waits is sent behind it.
             Attention::Interrupted(_) if meta.can_retry() => Some(EmptyEnter::Continue),
+            _ if held => Some(EmptyEnter::Release),
             _ => None,
         }
     }

@@ -303,7 +303,7 @@ fn turn_ended(state: &mut State, id: &SessionId, end: TurnEnd) {
     rows::settle(open);
     let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
     if held && state.current_id() == Some(id) {
-        let notice = Notice::new(Level::Info, "Queue paused").hint("your next message sends it too");
+        let notice = Notice::new(Level::Info, "Queue paused").hint("it follows your next message");
         state.notify_while(notice, vec![TrueWhile::Shows(id.clone()), TrueWhile::QueueWaits]);
     }
 }

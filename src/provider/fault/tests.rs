@@ -546,3 +546,18 @@ fn a_full_context_in_the_words_of_each_server() {
         "invalid_request"
     );
 }
+
+#[test]
+fn what_the_text_says_is_not_shown_again() {
+    for (body, more) in [
+        (r#"{"error":{"message":"No credits"}}"#, false),
+        (r#"{"error":{"message":"No credits","param":null}}"#, false),
+        (r#"{"error":{"message":"No credits","code":"card_declined"}}"#, true),
+        (r#"{"error":{"message":"No credits","left":-3}}"#, true),
+        ("<html>No credits</html>", true),
+    ] {
+        let error = status(402, body);
+        assert!(error.detail.contains("No credits"), "{body}");
+        assert_eq!(!error.further_detail().is_empty(), more, "{body}: {}", error.text);
+    }
+}

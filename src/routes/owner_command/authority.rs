@@ -1,4 +1,4 @@
-//! Who may use which command: `[commands]`.
+//! Rights to commands: `[commands]`.
 
 use super::OwnerCommand;
 use crate::routes::key::{OpaqueChannels, names_channel};
@@ -98,7 +98,7 @@ impl OwnerRules {
     }
 }
 
-/// What becomes of a command.
+/// Fate of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandVerdict {
     /// It runs.

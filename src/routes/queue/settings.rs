@@ -47,7 +47,7 @@ pub struct QueueSettings {
     pub debounce_ms: u64,
     /// Most waiting messages; `None` for no limit.
     pub cap: Option<u64>,
-    /// What a full queue drops.
+    /// Messages that a full queue drops.
     pub drop: QueueDrop,
 }
 

@@ -29,7 +29,7 @@ pub enum ResponseUsage {
     Full,
 }
 
-/// What wakes the agent in a group.
+/// Triggers that wake the agent in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupActivation {
@@ -161,7 +161,7 @@ optional_fields! {
         auth_profile_override: String,
         /// Source of the profile override.
         auth_profile_override_source: OverrideSource,
-        /// What wakes the agent in a group.
+        /// Triggers that wake the agent in a group.
         group_activation: GroupActivation,
         /// The next turn explains the activation.
         group_activation_needs_system_intro: bool,

@@ -35,6 +35,24 @@ pub(super) fn toolchains(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     out
 }
 
+/// Programs of the user and their parts below the working directory, where that is the home directory or one above it. What
+/// commands of a project read and don't write, those of the home directory don't write either.
+pub(super) fn programs(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let Some(home) = home.filter(|home| home.starts_with(cwd)) else { return Vec::new() };
+    let mut out = readable::of_user(Some(home), &|name| std::env::var(name).ok());
+    out.retain(|path| path.starts_with(cwd) && path != cwd && !home.starts_with(path));
+    out
+}
+
+/// Folders of the user's search path below the working directory, where that is the home directory or one above it.
+pub(super) fn search_path(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named: Vec<PathBuf> = std::env::split_paths(&path).chain(home.map(|home| home.join(".local/bin"))).collect();
+    let mut out = programs(cwd, home);
+    out.retain(|program| named.contains(program));
+    out
+}
+
 /// Folders for temporary files.
 pub(super) fn temp(home: Option<&Path>) -> Vec<PathBuf> {
     TEMPS.iter().map(PathBuf::from).chain(own_temp(home)).collect()

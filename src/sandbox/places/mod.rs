@@ -38,7 +38,7 @@ use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
 use super::repository::{self, Repository};
 use super::{own_folders, plain_file};
 use crate::domain::paths::{is_protected_for_commands, is_secret};
-use folders::{SESSION, TEMP, TEMPS, own_temp, temp, toolchains};
+use folders::{SESSION, TEMP, TEMPS, own_temp, programs, search_path, temp, toolchains};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
             bounds.writable.extend(site.allowances.private.clone().filter(|dir| caches::folder(dir).is_some()));
         }
     }
-    let (protected, pinned) = mounted(site, found, repository);
+    let (protected, pinned) = mounted(site, found, repository, &bounds.replaced);
     (bounds.protected, bounds.pinned) = (protected, pinned);
     for dir in site.own_dirs {
         if let Ok(below) = dir.strip_prefix(site.cwd)
@@ -373,6 +373,8 @@ fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     if let Some(home) = site.home.filter(|home| home.starts_with(site.cwd) && *home != site.cwd) {
         out.extend(in_folder(home));
     }
+    // A mount holds all programs of the user; without one those are looked at that run by their bare name.
+    out.extend(search_path(site.cwd, site.home));
     out.extend(repository.iter().flat_map(|one| one.named(site.cwd, site.home)));
     // Before the repositories of others, of which there may be more than get a mount.
     out.extend(found.protected.iter().cloned());
@@ -391,6 +393,7 @@ fn mounted(
     site: &Site<'_>,
     found: &scan::ScanFindings,
     repository: Option<&Repository>,
+    replaced: &[Replaced],
 ) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut pinned = Vec::new();
     if let Some(repository) = repository {
@@ -401,6 +404,10 @@ fn mounted(
         }
     }
     let mut all = protected_of(site, found, repository);
+    // A cache of this workspace lies over the user's own.
+    let within = replaced.iter().filter(|one| one.at.starts_with(site.cwd));
+    let caches: Vec<PathBuf> = within.map(|one| one.at.clone()).collect();
+    all.extend(readable::without(programs(site.cwd, site.home), &caches));
     let mut known: HashSet<PathBuf> = all.iter().cloned().collect();
     all.extend(led_to(&all, site.cwd).into_iter().filter(|path| known.insert(path.clone())));
     if let Some(repository) = repository.filter(|_| site.moves.tree) {

@@ -76,6 +76,23 @@ impl Bench {
 }
 
 #[test]
+fn programs_of_the_user_stay_as_they_are_where_the_home_directory_is_worked_in() {
+    let files = ["home/.local/bin/git", "home/.nvm/nvm.sh", "home/.cargo/registry/x", "home/notes/a.md"];
+    let mut bench = Bench::new("home", &files);
+    for at in ["home/.local/bin", "home/.nvm"] {
+        assert!(bench.workspace().protected.contains(&bench.at(at)), "{at}");
+    }
+    assert!(bench.workspace().pinned.contains(&bench.at("home/.local")), "nor are they moved away");
+    let guarded = guarded(&bench.site(), None);
+    assert!(guarded.paths.contains(&bench.at("home/.local/bin")) && !guarded.paths.contains(&bench.at("home/.nvm")));
+    bench.allowances.granted.writable.push(bench.at("home/.local/bin"));
+    assert!(!bench.workspace().protected.contains(&bench.at("home/.local/bin")), "an answer opens them");
+    // Of a project they are no part.
+    bench.cwd = bench.at("home/notes");
+    assert!(!bench.workspace().protected.iter().any(|path| path.starts_with(bench.at("home"))));
+}
+
+#[test]
 fn sockets_in_the_project_are_masked_whatever_the_network_is() {
     let mut bench = Bench::new("home/p", &["home/p/sub/file"]);
     let socket = bench.cwd.join("sub/server.sock");

@@ -94,7 +94,23 @@ pub(super) fn seen(meta: &Metadata) -> Seen {
     (meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec())
 }
 
-type Contents = HashMap<Seen, Arc<[u8]>>;
+/// Contents by the stamp of their files.
+#[derive(Debug, Default)]
+struct Contents {
+    known: HashMap<Seen, Arc<[u8]>>,
+    bytes: usize,
+}
+
+impl Contents {
+    fn insert(&mut self, seen: Seen, bytes: Arc<[u8]>) {
+        if self.known.len() >= REMEMBERED.0 || self.bytes + bytes.len() > REMEMBERED.1 {
+            *self = Self::default();
+        }
+        self.bytes += bytes.len();
+        self.known.insert(seen, bytes);
+    }
+}
+
 /// Contents of files that were read before, so that they are not read before each command.
 static READ: Mutex<Option<Contents>> = Mutex::new(None);
 /// Files that are remembered so, and their bytes.
@@ -120,7 +136,7 @@ pub(super) fn content(path: &Path, meta: &Metadata, room: &mut u64, how: Reading
     }
     *room = room.saturating_sub(meta.len());
     let Reading::Remembered(seen) = how else { return straight(path).map(Into::into) };
-    let known = || READ.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(&seen).cloned();
+    let known = || READ.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.known.get(&seen).cloned();
     if let Some(known) = known() {
         return Some(known);
     }
@@ -129,12 +145,7 @@ pub(super) fn content(path: &Path, meta: &Metadata, room: &mut u64, how: Reading
     // again within the same tick of the clock.
     if is_settled(meta) && path.symlink_metadata().is_ok_and(|now| self::seen(&now) == seen) {
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = read.get_or_insert_with(HashMap::new);
-        let kept: usize = read.values().map(|bytes| bytes.len()).sum();
-        if read.len() >= REMEMBERED.0 || kept + bytes.len() > REMEMBERED.1 {
-            read.clear();
-        }
-        read.insert(seen, Arc::clone(&bytes));
+        read.get_or_insert_default().insert(seen, Arc::clone(&bytes));
     }
     Some(bytes)
 }

@@ -39,7 +39,7 @@ pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usiz
             out.push("end of plan. Approve it?".to_owned());
             out
         }
-        Ask::Question(question) => labelled("question", prose::whole(&question.text)),
+        Ask::Question(question) => labelled("question", prose::whole(&reveal(&question.text))),
         Ask::Trust(trust) => trusting(trust, home),
         Ask::Key(wanted) => key(wanted, home),
     };

@@ -263,7 +263,7 @@ pub(super) fn notice(notice: &Notice) -> Vec<String> {
 /// Progress of a plan.
 pub(super) fn progress(plan: &Progress) -> String {
     let (done, of) = plan.figures();
-    let next = plan.next().map(|step| format!(", now step {}: {}", step.number, clean_line(step.line())));
+    let next = plan.next().map(|step| format!(", now step {}: {}", step.number, reveal_line(step.line())));
     format!("plan: {done} of {of} done{}", next.unwrap_or_default())
 }
 

@@ -40,7 +40,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     paint.found.overlay_rows = list.height;
     if entries.is_empty() {
         let says = match &audit.log {
-            None => format!("reading {}", paint.signs.cut),
+            None => format!("reading {}", paint.signs.ellipsis()),
             Some(log) if log.entries.is_empty() => {
                 "No tool calls yet. Every call is listed here with who allowed it.".to_owned()
             }
@@ -152,7 +152,12 @@ fn facts(paint: &mut FrameContext<'_>, entry: &AuditEntry, area: Rect) {
         let role = if n == 0 { Role::Strong } else { Role::Dim };
         // A long command must not push what was decided out of sight.
         let most = if n == 0 { 2 } else { usize::MAX };
-        super::sheet::folded(text, width).into_iter().take(most).map(move |line| (line, role))
+        let mut lines = super::sheet::folded(text, width);
+        if lines.len() > most {
+            let rest = lines.split_off(most - 1).join(" ");
+            lines.push(cells::cut(&rest, width, paint.signs.cut).into_owned());
+        }
+        lines.into_iter().map(move |line| (line, role))
     });
     for n in 0..area.height {
         let Some((line, role)) = rows.next() else { break };

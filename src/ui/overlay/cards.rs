@@ -40,7 +40,7 @@ pub(super) fn trash(paint: &mut FrameContext<'_>, bin: &Bin, body: Rect) {
     }
     match &bin.rows {
         None => {
-            paint.over(cells::row(list, 0), &format!("reading {}", paint.signs.cut), Role::Dim);
+            paint.over(cells::row(list, 0), &format!("reading {}", paint.signs.ellipsis()), Role::Dim);
         }
         Some(rows) if rows.is_empty() => {
             let key = paint.key(Action::Session(SessionAction::Delete), Context::List);

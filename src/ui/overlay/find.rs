@@ -161,7 +161,7 @@ fn results(paint: &mut FrameContext<'_>, find: &Find, list: Rect) {
                 None => continue,
             },
             ResultRow::More(_, more) => (
-                vec![paint.piece(format!("  {} {more} more in this session", paint.signs.cut), Role::Faint)],
+                vec![paint.piece(format!("  {} {more} more in this session", paint.signs.ellipsis()), Role::Faint)],
                 Vec::new(),
             ),
         };

@@ -217,7 +217,7 @@ fn verbs(paint: &FrameContext<'_>, context: Context) -> Vec<(String, String)> {
             None => found.push((binding.action, vec![name], binding.desc.clone())),
         }
     }
-    found.into_iter().map(|(_, keys, desc)| (ways(&keys, paint.signs.cut), desc)).collect()
+    found.into_iter().map(|(_, keys, desc)| (ways(&keys, paint.signs.ellipsis()), desc)).collect()
 }
 
 /// Two ways are enough to remember, and nine digits say no more than their ends.

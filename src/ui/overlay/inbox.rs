@@ -94,7 +94,8 @@ fn requests(paint: &mut FrameContext<'_>, inbox: &Inbox, list: Rect, answering: 
             paint.piece(format!("{title}{:blanks$}", ""), if chosen { Role::Strong } else { Role::Text }),
             paint.piece(format!("{sign}{}", clean_line(&waiting.what)), role),
         ];
-        for piece in &mut pieces {
+        // The mark keeps its ground: in 16 colours it is what can be seen of it.
+        for piece in pieces.iter_mut().skip(1) {
             piece.1.bg = None;
         }
         let [mut age] = ages;

@@ -41,7 +41,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, rules: &Rules, body: Rect) {
     if rows.is_empty() {
         paint.found.overlay_rows = inner.height;
         let lines = match rules.known {
-            None => vec![format!("reading {}", paint.signs.cut)],
+            None => vec![format!("reading {}", paint.signs.ellipsis())],
             Some(_) => empty,
         };
         for (n, line) in lines.into_iter().enumerate().take(usize::from(inner.height)) {

@@ -43,7 +43,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, usage: &Usage, body: Rect) {
     paint.found.overlay_rows = list.height;
     if rows.is_empty() {
         let says = match (&usage.spending, usage.shown) {
-            (None, _) => format!("reading {}", paint.signs.cut),
+            (None, _) => format!("reading {}", paint.signs.ellipsis()),
             (Some(_), UsageGrouping::Turns) => "No requests recorded in this session".to_owned(),
             (Some(_), _) => "No requests recorded".to_owned(),
         };

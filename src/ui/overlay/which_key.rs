@@ -152,7 +152,9 @@ fn entries(paint: &FrameContext<'_>) -> Vec<Continuation> {
         .map(|(action, keys, desc)| {
             let plain = keys.iter().find(|key| matches!(key.code, Code::Char(_)) && key.printable().is_some());
             let key = match keys.as_slice() {
-                [first, .., last] if keys.len() > 2 => format!("{}{}{}", name(first), paint.signs.cut, name(last)),
+                [first, .., last] if keys.len() > 2 => {
+                    format!("{}{}{}", name(first), paint.signs.ellipsis(), name(last))
+                }
                 keys => plain.or(keys.first()).map(name).unwrap_or_default(),
             };
             // What the user's own keymap says of a key counts before the short word.

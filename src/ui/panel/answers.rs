@@ -7,7 +7,7 @@ use super::remembered_rules;
 use super::view::{View, context};
 use crate::app::msg::Target;
 use crate::app::state::panel::Choice;
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::reveal_line;
 use crate::keymap::action::{Action, AnswerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -57,7 +57,7 @@ fn key_cells(view: View<'_>, letters: &[Option<String>]) -> usize {
 /// An answer in the agent's words, in lines of `room` cells; `None` for lisle's own, which are cut or shortened.
 fn option_lines(choice: &Choice, room: usize) -> Option<Vec<String>> {
     let Choice::Option(text) = choice else { return None };
-    Some(cells::wrap(&clean_line(text), room.max(1)))
+    Some(cells::wrap(&reveal_line(text), room.max(1)))
 }
 
 /// True if a row of `width` cells cuts an answer in the agent's words.
@@ -114,7 +114,7 @@ fn one(paint: &mut FrameContext<'_>, view: View<'_>, n: usize, area: Rect, lette
     }
     let room = usize::from(row.width).saturating_sub(cells::pieces_width(&pieces));
     let without = without(view, choice);
-    let label = format!("{}{without}", clean_line(choice.label()));
+    let label = format!("{}{without}", reveal_line(choice.label()));
     let label = match short(choice).filter(|_| cells::width(&label) > room) {
         Some(short) => format!("{short}{without}"),
         None => more.first().cloned().unwrap_or(label),
@@ -195,7 +195,7 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
         let key = key.filter(|_| view.focused).map(|key| format!("{key} ")).unwrap_or_default();
         // One that is cut is read above.
         let only_key = cut && !key.is_empty() && matches!(choice, Choice::Option(_));
-        let label = clean_line(choice.label()).into_owned();
+        let label = reveal_line(choice.label());
         // Said once: the other ways to approve leave out the same.
         let first = matches!(choice, Choice::Once | Choice::PlanToAsk);
         let left_out = if first { without(view, choice) } else { String::new() };

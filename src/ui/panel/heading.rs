@@ -6,7 +6,7 @@ use crate::app::state::hunks::HunkView;
 use crate::domain::diff::FileDiff;
 use crate::domain::lookalike::{expose, expose_line};
 use crate::domain::request::{Ask, Request};
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::domain::tool::Proposal;
 use crate::theme::Role;
 use crate::ui::cells::{Piece, piece};
@@ -43,7 +43,7 @@ pub(super) fn heading(
                     FileDiff { is_gone: true, .. } => "Delete",
                     _ => "Change",
                 };
-                let mut said = vec![loud(verb), strong(format!(" {}", expose(&diff.path))), loud("?")];
+                let mut said = vec![loud(verb), strong(format!(" {}", expose_line(&diff.path))), loud("?")];
                 said.extend(figures(paint, &approval.proposal, hunks));
                 said
             }
@@ -71,7 +71,7 @@ pub(super) fn heading(
             loud(if width < NARROW { "Plan?" } else { "Approve this plan?" }),
             strong(format!("  {}", expose_line(&plan.title))),
         ],
-        Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
+        Ask::Question(question) if alone => vec![loud("Asks: "), strong(reveal_line(&question.text))],
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
         Ask::Key(wanted) => {

@@ -24,7 +24,7 @@ use super::layout_cache::{LaidRequest, PlanOrder};
 use crate::app::msg::Target;
 use crate::app::state::panel::{Choice, Extent, Stage};
 use crate::domain::request::{Ask, Request};
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal};
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -302,6 +302,10 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
 
 /// Keys that go through the steps of a plan or the changed places of a change, where there are any.
 fn step_hints<'k>(paint: &FrameContext<'_>, view: View<'_>) -> Vec<(Option<ShownKey>, &'k str)> {
+    // Behind the letter of an answer another letter begins a text.
+    if view.panel.letter.is_some_and(|letter| letter.marks) {
+        return Vec::new();
+    }
     let of = |verb| paint.key(Action::Answer(verb), context(view.request));
     let strike = |struck: bool| (of(AnswerAction::StepStrike), if struck { "restore" } else { "strike" });
     if let Some(hunks) = &view.panel.hunks {
@@ -453,7 +457,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16, order: PlanOrd
             (steps, before_steps) = (ends, before);
             lines
         }
-        Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
+        Ask::Question(question) => chat::markdown_with(&reveal(&question.text), width, &look),
         Ask::Trust(request) => trust::body(paint, request, width),
         Ask::Key(wanted) => key::body(paint, wanted, width),
     });

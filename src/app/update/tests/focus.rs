@@ -563,8 +563,15 @@ fn what_cannot_be_taken_back_is_selected_by_arrows() {
     for keys in ["e", "2", "4"] {
         let mut screen = Screen::new();
         screen.ask(plan("p", "# A\n1. b")).keys("ctrl+x p").wait(300).keys(keys).wait(200).keys("enter");
-        assert_eq!((answered(&screen.acts()), screen.text().as_str()), (vec![], keys));
+        assert_eq!((answered(&screen.acts()), screen.text().as_str()), (vec![], ""));
+        // With more of it the letter was the beginning of a text.
+        screen.keys(keys).type_text("xit");
+        assert_eq!((answered(&screen.acts()), screen.text()), (vec![], format!("{keys}xit")));
     }
+    // The arrows that the notice names go on working.
+    let mut screen = Screen::new();
+    screen.ask(catastrophic("r1")).draw(true).keys("f3").wait(300).keys("y").wait(200).keys("down enter");
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
 }
 
 #[test]
