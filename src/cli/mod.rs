@@ -18,6 +18,7 @@ mod output;
 mod permissions;
 mod prompt;
 mod prompts;
+mod route_transfer;
 mod routes;
 mod run_answer;
 mod run_events;

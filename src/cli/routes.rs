@@ -169,9 +169,18 @@ impl Cleanup<'_> {
 }
 
 /// Stores of lisle's own agents.
-fn own(bootstrap: &Bootstrap, config: &SessionConfig, io: &dyn Io) -> Vec<AgentStore> {
-    let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_default();
-    agent_stores(io, &bootstrap.paths.data.join("agents"), config.store.as_deref(), &home)
+pub(super) fn own(bootstrap: &Bootstrap, config: &SessionConfig, io: &dyn Io) -> Vec<AgentStore> {
+    agent_stores(io, &agents_folder(bootstrap), config.store.as_deref(), &home())
+}
+
+/// Folder of lisle's agents.
+pub(super) fn agents_folder(bootstrap: &Bootstrap) -> PathBuf {
+    bootstrap.paths.data.join("agents")
+}
+
+/// Folder that `~` in `session.store` stands for.
+pub(super) fn home() -> PathBuf {
+    directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_default()
 }
 
 /// Store that was named: the file, or the folder that it is in.
@@ -214,7 +223,7 @@ fn printed(value: &impl serde::Serialize, exit: Exit) -> Exit {
     }
 }
 
-fn failed(why: &str) -> Exit {
+pub(super) fn failed(why: &str) -> Exit {
     complain(&format!("lisle: {why}."));
     Exit::Failed
 }

@@ -23,7 +23,9 @@ pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
         SessionsCommand::List(args) if args.routes => routes::list(bootstrap, &args),
         SessionsCommand::List(args) => list(bootstrap, &args),
         SessionsCommand::Show(args) => show(bootstrap, &args),
+        SessionsCommand::Export(args) if args.routes => super::route_transfer::export(bootstrap, &args),
         SessionsCommand::Export(args) => export(bootstrap, &args),
+        SessionsCommand::Import(args) if args.routes => super::route_transfer::import(bootstrap, &args),
         SessionsCommand::Import(args) => super::import::run(bootstrap, &args),
         SessionsCommand::Search(args) => super::search::search(bootstrap, &args),
         SessionsCommand::Trash(args) => trash(bootstrap, &args),
@@ -42,7 +44,7 @@ pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
 fn by_name(bootstrap: &Bootstrap, command: &mut SessionsCommand) {
     let ids: Vec<&mut SessionId> = match command {
         SessionsCommand::Show(args) => vec![&mut args.id],
-        SessionsCommand::Export(args) => vec![&mut args.id],
+        SessionsCommand::Export(args) => args.id.iter_mut().collect(),
         SessionsCommand::Branch(args) => vec![&mut args.id],
         SessionsCommand::Set(args) => args.ids.iter_mut().collect(),
         SessionsCommand::Archive(args) | SessionsCommand::Unarchive(args) => args.ids.iter_mut().collect(),
@@ -330,6 +332,7 @@ pub(super) fn show_one(bootstrap: &Bootstrap, id: &SessionId, json: bool) -> Exi
 }
 
 fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
+    let Some(id) = &args.id else { return Exit::Usage };
     let told_masked = |masked: usize| {
         if masked > 0 {
             complain(&format!("lisle: {} masked.", masked_words(masked)));
@@ -339,7 +342,7 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
         Some(out) => {
             // From where the command is given, not from where the session's tools work.
             let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
-            bootstrap.store.export(&args.id, args.format, Some(&out), &day).map(|done| {
+            bootstrap.store.export(id, args.format, Some(&out), &day).map(|done| {
                 say(&format!("{}\n", done.path.display()));
                 done.masked
             })
@@ -347,7 +350,7 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
         None => {
             // A pipe that nobody reads any more ends it, and is no error.
             let mut closed = false;
-            let done = bootstrap.store.export_to(&args.id, args.format.unwrap_or_default(), &day, &mut |bytes| {
+            let done = bootstrap.store.export_to(id, args.format.unwrap_or_default(), &day, &mut |bytes| {
                 closed = !say(&String::from_utf8_lossy(bytes));
                 if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
             });
@@ -360,14 +363,14 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
             Exit::Done
         }
         Err(error) => {
-            complain(&format!("lisle: can't export {}: {error}.", args.id));
+            complain(&format!("lisle: can't export {id}: {error}."));
             Exit::Failed
         }
     }
 }
 
 /// `one key was`, `3 keys were`.
-fn masked_words(masked: usize) -> String {
+pub(super) fn masked_words(masked: usize) -> String {
     if masked == 1 { "one key was".to_owned() } else { format!("{masked} keys were") }
 }
 

@@ -17,4 +17,5 @@ pub mod routing;
 pub mod row;
 pub mod send_policy;
 pub mod store;
+pub mod transcript;
 mod words;

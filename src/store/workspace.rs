@@ -207,6 +207,12 @@ impl Store {
         self.inner.layout.session(id)
     }
 
+    /// The conversation's file of a session, whether or not it exists.
+    #[must_use]
+    pub fn session_file(&self, id: &SessionId) -> PathBuf {
+        self.session_dir(id).join(layout::SESSION)
+    }
+
     /// The directory that somebody wrote, with `~` for the user's home.
     ///
     /// # Errors

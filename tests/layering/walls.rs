@@ -251,6 +251,7 @@ const PURE: &[(&str, &[&str])] = &[
     ("src/routes/routing", EFFECTS),
     ("src/routes/row", EFFECTS),
     ("src/routes/send_policy", EFFECTS),
+    ("src/routes/transcript", EFFECTS),
 ];
 
 /// The files that start programs, each with the reason why: everything else goes through the runner, `tools::command::process`.

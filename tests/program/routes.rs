@@ -315,3 +315,205 @@ fn a_damaged_store_is_kept_and_reported() {
     assert!(!place.store().exists(), "{names:?}");
     assert_eq!(std::fs::read(place.folder().join(aside)).unwrap(), b"{\"agent:main:main\": {\"sess");
 }
+
+// ---- import ----
+
+/// A picture of one pixel, in base64.
+const PICTURE: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// Transcript of OpenClaw with another id.
+fn transcript(id: &str) -> String {
+    let fixture = "tests/fixtures/import/openclaw/agents/main/sessions/5f0c7a52-1d1e-4a58-9d4c-3a52f4c6d001.jsonl";
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture)).unwrap();
+    let whole: Vec<&str> = text.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).collect();
+    whole.join("\n").replace("aGVsbG8=", PICTURE).replace("5f0c7a52-1d1e-4a58-9d4c-3a52f4c6d001", id) + "\n"
+}
+
+impl Place {
+    /// A place whose store has real transcripts: of a row, of a path that moved, of a topic, and of none.
+    fn with_transcripts() -> Self {
+        let place = Self::new();
+        let mut rows = place.rows();
+        rows["agent:main:telegram:direct:ana"]["sessionFile"] = json!("/elsewhere/sessions/2a9e-ana.jsonl");
+        rows["agent:main:telegram:direct:ana"]["status"] = json!("running");
+        rows["agent:desk:telegram:group:-7:topic:9"] = json!({"sessionId": "6f00-topic", "updatedAt": place.now});
+        rows["agent:main"] = json!({"sessionId": "1f0c-main", "updatedAt": 1});
+        rows["agent:main:damaged"] = json!("no row");
+        place.write_rows(&rows);
+        for (file, id) in [
+            ("1f0c-main.jsonl", "1f0c-main"),
+            ("2a9e-ana.jsonl", "2a9e-ana"),
+            ("6f00-topic-topic-9.jsonl", "6f00-topic"),
+            ("7a00-before.jsonl.reset.2026-04-19T19-03-37.979Z", "7a00-before"),
+            ("8b00-gone.jsonl.deleted.2026-04-19T19-03-37.979Z", "8b00-gone"),
+            ("1f0c-main.checkpoint.4d1c.jsonl", "1f0c-main"),
+        ] {
+            std::fs::write(place.folder().join(file), transcript(id)).unwrap();
+        }
+        place
+    }
+
+    fn write_rows(&self, rows: &Value) {
+        std::fs::write(self.store(), serde_json::to_string_pretty(rows).unwrap()).unwrap();
+    }
+
+    /// Everything in the folder of the other program.
+    fn contents(&self) -> Vec<(String, Vec<u8>)> {
+        let read = |name: String| (name.clone(), std::fs::read(self.folder().join(name)).unwrap());
+        self.names().into_iter().map(read).collect()
+    }
+
+    fn import(&self) -> Value {
+        let output = self.lisle(&["import", "--routes", "openclaw", "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Row of lisle's own store.
+    fn own_row(&self, agent: &str, key: &str) -> Value {
+        let path = self.home.path().join("lisle/data/agents").join(agent).join("sessions/sessions.json");
+        let rows: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        rows[key].clone()
+    }
+
+    fn sessions_of(&self, agent: &str) -> usize {
+        let folder = self.home.path().join("lisle/data/workspaces").join(agent).join("sessions");
+        std::fs::read_dir(folder)
+            .map_or(0, |entries| entries.filter(|one| one.as_ref().unwrap().path().is_dir()).count())
+    }
+}
+
+fn sources(report: &Value, part: &str) -> Vec<String> {
+    let name = |line: &Value| line["source"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let mut names: Vec<String> = report[part].as_array().unwrap().iter().map(name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_import_makes_rows_and_sessions_of_those_of_another_program() {
+    let place = Place::with_transcripts();
+    let before = place.contents();
+    let report = place.import();
+    assert_eq!(
+        sources(&report, "rows"),
+        ["agent:desk:telegram:group:-7:topic:9", "agent:main:main", "agent:main:telegram:direct:ana"],
+        "{report:#}"
+    );
+    assert_eq!(sources(&report, "earlier"), ["7a00-before.jsonl.reset.2026-04-19T19-03-37.979Z"]);
+    // Without a transcript, without a message, malformed, damaged.
+    let skipped = ["4d11-old.jsonl", "agent:main", "agent:main:damaged", "agent:main:discord:channel:42"];
+    assert!(skipped[1..].iter().all(|key| sources(&report, "skipped").contains(&(*key).to_owned())), "{report:#}");
+    assert_eq!((report["unchanged"].as_u64(), sources(&report, "failed").len()), (Some(0), 0));
+    assert_eq!(place.contents(), before, "the source is only read");
+
+    let main = place.own_row("main", "agent:main:main");
+    assert_eq!(main["thinkingLevel"], "high");
+    assert_eq!(main["someNewerKey"], json!({"kept": [1, 2.5, null]}));
+    assert_eq!((main.get("systemSent"), main["totalTokens"].as_u64()), (None, Some(12_400)));
+    let file = PathBuf::from(main["sessionFile"].as_str().unwrap());
+    assert!(std::fs::read_to_string(&file).unwrap().contains("Remind me of the train"), "{}", file.display());
+    assert!(file.parent().unwrap().ends_with(main["sessionId"].as_str().unwrap()));
+    assert_eq!(place.own_row("main", "agent:main:telegram:direct:ana").get("status"), None);
+    assert_ne!(place.own_row("desk", "agent:desk:telegram:group:-7:topic:9"), Value::Null);
+    assert_eq!((place.sessions_of("main"), place.sessions_of("desk")), (3, 1));
+    let listed = place.json(&["list", "--routes", "--json"]);
+    assert_eq!(listed["count"], 3, "{listed:#}");
+    let cleaned = place.json(&["cleanup", "--fix-missing", "--dry-run", "--json"]);
+    assert_eq!(cleaned["missing"], 0, "{cleaned:#}");
+}
+
+#[test]
+fn a_second_import_doubles_nothing_and_the_row_that_changed_last_stays() {
+    let place = Place::with_transcripts();
+    let first = place.import();
+    let second = place.import();
+    assert_eq!((sources(&second, "rows").len(), sources(&second, "earlier").len()), (0, 0), "{second:#}");
+    assert_eq!((second["unchanged"].as_u64(), sources(&first, "skipped")), (Some(4), sources(&second, "skipped")));
+    assert_eq!((place.sessions_of("main"), place.sessions_of("desk")), (3, 1));
+
+    // A reset there: the row changed, its old transcript has none.
+    let mut rows = place.kept();
+    rows["agent:main:main"] = json!({"sessionId": "9c00-new", "updatedAt": place.now});
+    rows["agent:main:telegram:direct:ana"]["updatedAt"] = json!(1);
+    rows["agent:main:telegram:direct:ana"]["label"] = json!("older");
+    place.write_rows(&rows);
+    std::fs::write(place.folder().join("9c00-new.jsonl"), transcript("9c00-new")).unwrap();
+    let before = place.own_row("main", "agent:main:main");
+    let third = place.import();
+    assert_eq!(sources(&third, "rows"), ["agent:main:main"], "{third:#}");
+    assert_ne!(place.own_row("main", "agent:main:main")["sessionId"], before["sessionId"]);
+    assert_eq!(place.own_row("main", "agent:main:telegram:direct:ana").get("label"), None);
+    assert_eq!(place.sessions_of("main"), 4);
+}
+
+#[test]
+fn an_import_without_a_store_says_what_to_name() {
+    let place = Place::new();
+    for (args, code, says) in [
+        (&["import", "--routes", "nowhere"][..], 1, "no sessions.json of an agent in "),
+        (&["import", "--routes", "--from", "codex"], 2, "use --from openclaw"),
+        (&["import", "--routes", "--scan"], 2, "cannot be used with"),
+    ] {
+        let output = place.lisle(args);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{args:?}");
+        assert!(err(&output).contains(says), "{args:?}: {}", err(&output));
+    }
+}
+
+/// Texts of the people in a transcript, checked to be one chain of entries.
+fn asked_in_chain(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines[0]["type"].as_str(), lines[0]["version"].as_u64()), (Some("session"), Some(3)));
+    let mut parent = Value::Null;
+    for entry in &lines[1..] {
+        assert_eq!(entry["parentId"], parent, "{entry}");
+        parent = entry["id"].clone();
+    }
+    let is_asked = |entry: &&Value| entry["message"]["role"] == "user";
+    let asked = lines.iter().filter(is_asked).map(|entry| entry["message"]["content"][0]["text"].as_str().unwrap());
+    asked.map(str::to_owned).collect()
+}
+
+#[test]
+fn an_export_is_read_again_as_what_it_was() {
+    let place = Place::with_transcripts();
+    place.import();
+    let output = place.lisle(&["export", "--routes", "-o", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    assert!(err(&output).contains("3 session keys exported."), "{}", err(&output));
+    let folder = place.home.path().join("out/agents/main/sessions");
+    let rows: Value = serde_json::from_slice(&std::fs::read(folder.join("sessions.json")).unwrap()).unwrap();
+    let own = place.own_row("main", "agent:main:main");
+    assert_eq!(rows["agent:main:main"]["sessionId"], own["sessionId"]);
+    assert_eq!(rows["agent:main:main"]["someNewerKey"], json!({"kept": [1, 2.5, null]}));
+    assert_eq!(rows["agent:main:main"].get("sessionFile"), None);
+    let file = folder.join(format!("{}.jsonl", own["sessionId"].as_str().unwrap()));
+    assert_eq!(asked_in_chain(&file), ["Remind me of the train", "Thanks"]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    for kept in ["\"toolResult\"", "\"compaction\"", PICTURE, "A train at nine."] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+
+    // Into an empty home: the same rows, with conversations that say the same.
+    let other = Place::new();
+    let out = place.home.path().join("out");
+    let output = other.lisle(&["import", "--routes", out.to_str().unwrap(), "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((report["rows"].as_array().map(Vec::len), &report["skipped"]), (Some(3), &json!([])), "{report:#}");
+    let again = other.own_row("main", "agent:main:main");
+    assert_eq!((&again["updatedAt"], &again["thinkingLevel"]), (&own["updatedAt"], &own["thinkingLevel"]));
+    let output = other.lisle(&["export", "--routes", "-o", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let id = again["sessionId"].as_str().unwrap();
+    let file = other.home.path().join(format!("out/agents/main/sessions/{id}.jsonl"));
+    assert_eq!(asked_in_chain(&file), ["Remind me of the train", "Thanks"]);
+
+    // What is there stays.
+    let output = place.lisle(&["export", "--routes", "-o", "out"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    assert!(err(&output).contains("it exists. Name another folder"), "{}", err(&output));
+    assert_eq!(place.lisle(&["export", "--routes"]).status.code(), Some(2));
+}

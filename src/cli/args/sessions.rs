@@ -28,8 +28,10 @@ pub enum SessionsCommand {
     /// Export a session as Markdown, HTML, JSON or plain text.
     ///
     /// Keys and passwords are masked. Without --out, prints to stdout; existing files are kept and
-    /// the new one is numbered.
-    #[command(after_help = "Example: lisle sessions export 260902-swift-river -o talk.html")]
+    /// the new one is numbered. --routes writes agents/ID/sessions below a folder, with sessions.json and transcripts.
+    #[command(
+        after_help = "Examples:\n  lisle sessions export 260902-swift-river -o talk.html\n  lisle sessions export --routes -o ~/for-openclaw"
+    )]
     Export(Export),
     /// Import sessions from other programs and print their ids.
     ///
@@ -37,12 +39,15 @@ pub enum SessionsCommand {
     /// The source is unchanged. Sessions that were imported before are brought up to date, not doubled, so an
     /// import that was stopped goes on where it was. What was skipped is reported and kept with the session.
     ///
+    /// --routes takes a state directory of OpenClaw or Fased, or a sessions.json in one: rows become session keys of
+    /// lisle's agents, transcripts their sessions. Of two rows of a key the one that changed last stays.
+    ///
     /// Programs: claude-code, codex, gemini, opencode, pi, craft, fabric-agents, openclaw (or fased), aichat, fabric.
     ///
     /// Exit status: 0 done, 1 a session could not be imported, or there was none.
     #[command(
         verbatim_doc_comment,
-        after_help = "Examples:\n  lisle sessions import --scan\n  lisle sessions import --from claude-code\n  lisle sessions import --from fabric trip.json\n  lisle sessions import ~/backup/.codex"
+        after_help = "Examples:\n  lisle sessions import --scan\n  lisle sessions import --from claude-code\n  lisle sessions import --from fabric trip.json\n  lisle sessions import ~/backup/.codex\n  lisle sessions import --routes ~/.openclaw"
     )]
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
@@ -192,21 +197,29 @@ pub struct ShowArgs {
 #[derive(Debug, ClapArgs)]
 pub struct Export {
     /// Session id.
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
-    pub id: SessionId,
+    #[arg(
+        value_name = "ID",
+        add = ArgValueCandidates::new(complete::ids),
+        value_parser = session_id,
+        required_unless_present = "routes"
+    )]
+    pub id: Option<SessionId>,
     /// md, html, json or text [default: from the file name, else md].
     #[arg(long, value_name = "FORMAT", value_parser = format, add = ArgValueCandidates::new(complete::formats))]
     pub format: Option<Format>,
     /// Output file, or folder for a file named after the title; prints its path.
     #[arg(long = "out", short = 'o', value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Export the session keys of all agents with their conversations to the folder --out, as OpenClaw keeps them.
+    #[arg(long, requires = "out", conflicts_with_all = ["id", "format"])]
+    pub routes: bool,
 }
 
 /// `lisle sessions import`.
 #[derive(Debug, ClapArgs)]
 pub struct Import {
     /// File or folder [default: the place of --from].
-    #[arg(value_name = "PATH", required_unless_present_any = ["from", "scan"])]
+    #[arg(value_name = "PATH", required_unless_present_any = ["from", "scan", "routes"])]
     pub path: Option<PathBuf>,
     /// Only sessions of this program.
     #[arg(long, value_name = "KIND", value_parser = history_kind, add = ArgValueCandidates::new(complete::history_kinds))]
@@ -214,6 +227,9 @@ pub struct Import {
     /// List what could be imported, with counts and sizes; imports nothing.
     #[arg(long)]
     pub scan: bool,
+    /// Import session keys of OpenClaw or Fased with their conversations, into the workspaces of their agents.
+    #[arg(long, conflicts_with = "scan")]
+    pub routes: bool,
     /// Print the session, or a report on many, as a JSON object.
     #[arg(long)]
     pub json: bool,

@@ -33,7 +33,9 @@ pub fn agent_stores(io: &dyn Io, root: &Path, setting: Option<&str>, home: &Path
     out
 }
 
-fn store_path(root: &Path, setting: Option<&str>, home: &Path, agent: &AgentId) -> PathBuf {
+/// Path of an agent's store.
+#[must_use]
+pub fn store_path(root: &Path, setting: Option<&str>, home: &Path, agent: &AgentId) -> PathBuf {
     let Some(text) = setting else { return root.join(agent.as_str()).join("sessions").join(STORE_FILE) };
     let text = text.replace("{agentId}", agent.as_str());
     match text.strip_prefix("~/") {
