@@ -206,6 +206,18 @@ fn a_plan_is_approved() {
 }
 
 #[test]
+fn a_number_alone_approves_no_plan_into_execute() {
+    let plan = json!({"title": "Tidy up", "summary": "It is untidy.", "steps": ["Look"]});
+    let (place, _server) = Place::served([Script::calls(&[("submit_plan", plan)]), Script::says("All tidy.")]);
+    let out = place.tell(&["--mode", "explore"], &["tidy up", "2", "0 confirm", "2 confirm"]);
+    assert!(out.contains("2. approve and continue in Execute (answer: 2 confirm)"), "{out}");
+    assert!(out.contains("note: not answered, this may be irreversible; “2 confirm” chooses it"), "{out}");
+    assert!(out.contains("plan approved: Execute") && out.contains("All tidy."), "{out}");
+    let out = place.tell(&["--mode", "explore"], &["tidy up", "2"]);
+    assert!(!out.contains("plan approved"), "{out}");
+}
+
+#[test]
 fn a_question_is_answered_by_its_number() {
     let place = Place::new();
     let lines = ["ask which way? | left | right", "2"];

@@ -3,6 +3,7 @@
 //! Nothing that is decided on is shortened, and what could deceive is made visible.
 
 use super::super::panel::approval::{UNCHECKED_PARTS, oddities};
+use super::line_input::CONFIRM;
 use super::prose;
 use super::row::{change, diff, hunk_lines, indented, labelled};
 use crate::app::state::panel::{Choice, Panel};
@@ -54,7 +55,9 @@ pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usiz
 pub(super) fn answers(panel: &Panel, request: &Request) -> Vec<String> {
     let mut out = Vec::new();
     for (n, choice) in panel.choices.iter().enumerate() {
-        out.push(format!("{}. {}", n + 1, expose_line(choice.label())));
+        let label = expose_line(choice.label());
+        let sure = if panel.needs_arrows(n) { format!(" (answer: {}{CONFIRM})", n + 1) } else { String::new() };
+        out.push(format!("{}. {label}{sure}", n + 1));
     }
     let keeping = panel.choices.iter().enumerate().filter(|(_, choice)| choice.scope().is_some());
     let keeping: Vec<String> = keeping.map(|(n, _)| (n + 1).to_string()).collect();

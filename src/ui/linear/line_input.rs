@@ -60,6 +60,9 @@ fn can_strike(state: &State, request: &RequestId) -> bool {
     state.panel().is_some_and(|(panel, _)| panel.request == *request && panel.hunks.is_some())
 }
 
+/// What stands behind the number of an answer that may be irreversible.
+pub(super) const CONFIRM: &str = " confirm";
+
 /// A line of one word: where answers are asked it may be meant as one.
 fn is_word(text: &str) -> bool {
     !text.starts_with(char::is_whitespace) && !text.trim().contains(char::is_whitespace)
@@ -143,6 +146,10 @@ impl Printer {
         text: &str,
         (number, early): (Option<usize>, bool),
     ) -> Option<Heard> {
+        let is_grave =
+            |n: &usize| state.panel().is_some_and(|(panel, _)| panel.request == *request && panel.needs_arrows(n - 1));
+        let sure = text.trim().strip_suffix(CONFIRM).and_then(self::number).filter(|n| *n > 0 && is_grave(n));
+        let number = number.or(sure);
         let strike = if number.is_none() { without(text) } else { None };
         if let Some(places) = strike.filter(|_| can_strike(state, request)) {
             if early {
@@ -158,6 +165,12 @@ impl Printer {
                     let last = choices.len();
                     return Some(Heard::say(format!("note: no answer {n}; choose 1 to {last}")));
                 };
+                // Whoever wrote the number may have meant another question.
+                if sure.is_none() && is_grave(&n) {
+                    return Some(Heard::say(format!(
+                        "note: not answered, this may be irreversible; “{n}{CONFIRM}” chooses it"
+                    )));
+                }
                 self.question.acted = true;
                 Some(Heard::line(Line::Answer { request: request.clone(), choice: choice.clone() }))
             }
