@@ -26,7 +26,7 @@ pub(crate) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         }
         return;
     }
-    if overlay::close_over_list(state) {
+    if overlay::close_in_place(state) {
         return;
     }
     state.overlays.pop();

@@ -2,7 +2,7 @@
 
 use crate::app::shell::overlay;
 use crate::app::state::State;
-use crate::app::state::picker::{Kind, Value};
+use crate::app::state::picker::{Facts, Kind, Value};
 use crate::domain::Mode;
 use crate::domain::permission::SandboxState;
 
@@ -18,7 +18,8 @@ pub(crate) fn modes(state: &mut State) {
                 Mode::Ask => "reads freely, asks before changes",
                 Mode::Execute => "runs without asking",
             };
-            overlay::item(mode.shown(), what, Value::Mode(mode))
+            let facts = Facts { current: now == Some(mode), ..Facts::default() };
+            overlay::item(mode.shown(), what, Value::Mode(mode)).with(facts)
         })
         .collect();
     let selected = now.and_then(|now| Mode::ALL.iter().position(|mode| *mode == now)).unwrap_or(0);

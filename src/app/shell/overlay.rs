@@ -26,15 +26,17 @@ pub(crate) fn closed(state: &mut State) {
     }
 }
 
-/// Closes what was asked of sessions, or for help, from the list: the list keeps the keys, for the next ones. Whether that was it.
-pub(crate) fn close_over_list(state: &mut State) -> bool {
+/// Closes what was asked of sessions from the list, or help over the list or the conversation: they keep the keys, for the next
+/// ones. Whether that was it.
+pub(crate) fn close_in_place(state: &mut State) -> bool {
+    let over_chat = state.focus == Focus::Chat && matches!(state.overlays.last(), Some(Overlay::Help(_)));
     let of_list = match state.overlays.last() {
         Some(Overlay::Confirm(_) | Overlay::Rename(_) | Overlay::Help(_)) => true,
         Some(Overlay::Prompt(prompt)) => matches!(prompt.wanted, Wanted::LabelValue { .. }),
         Some(Overlay::Picker(picker)) => matches!(picker.kind, Kind::Filter | Kind::Status | Kind::Labels),
         _ => false,
     };
-    let closes = of_list && state.focus == Focus::List && state.overlays.len() == 1;
+    let closes = (of_list && state.focus == Focus::List || over_chat) && state.overlays.len() == 1;
     if closes {
         state.overlays.pop();
     }
@@ -43,7 +45,7 @@ pub(crate) fn close_over_list(state: &mut State) -> bool {
 
 /// Closes the topmost overlay.
 pub(crate) fn close(state: &mut State) {
-    if !close_over_list(state) {
+    if !close_in_place(state) {
         state.overlays.pop();
         closed(state);
     }

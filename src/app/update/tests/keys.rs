@@ -493,6 +493,14 @@ fn topics_of_the_manual_open_by_name_and_from_the_palette() {
 }
 
 #[test]
+fn help_over_the_conversation_leads_back_to_it() {
+    let mut screen = Screen::new();
+    screen.state.focus = Focus::Chat;
+    screen.keys("? esc");
+    assert_eq!((overlay_name(&screen), screen.state.focus), ("none", Focus::Chat));
+}
+
+#[test]
 fn a_page_of_help_scrolls_to_its_ends_and_no_further() {
     let mut screen = Screen::new();
     screen.type_text("/help undo").keys("enter");
