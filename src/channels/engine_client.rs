@@ -1,0 +1,131 @@
+//! Client of an engine for a conversation: asks, and hears what its session does.
+
+use crate::agent::{BacklogLimits, ClientInfo, Engine, Link};
+use crate::domain::SessionId;
+use crate::domain::ids::MessageId;
+use crate::protocol::{
+    ClientRequest, Command, EngineCommand, ErrorCode, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped,
+    ToClient,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time for the engine to answer.
+const ANSWERS: Duration = Duration::from_secs(60);
+/// Rows of a session that is opened to find an answer in it.
+const ROWS: usize = 200;
+
+/// Reason why a command was not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NotDone {
+    /// The engine refused it.
+    Refused(ErrorCode, String),
+    /// The engine has ended, or does not answer.
+    Gone(String),
+}
+
+impl NotDone {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Refused(_, text) | Self::Gone(text) => text,
+        }
+    }
+
+    pub fn is_duplicate(&self) -> bool {
+        matches!(self, Self::Refused(ErrorCode::Duplicate, _))
+    }
+}
+
+/// Client of an engine.
+#[derive(Debug)]
+pub(super) struct EngineClient {
+    link: Link,
+    last: u64,
+    /// Events that came while an answer was awaited.
+    early: VecDeque<Arc<Stamped>>,
+}
+
+fn gone() -> NotDone {
+    NotDone::Gone("the engine of the workspace has ended".to_owned())
+}
+
+impl EngineClient {
+    /// Client whose turns may ask: the operator's screens show the requests.
+    pub fn of(engine: &Engine, channel: &str) -> Self {
+        let local = ClientInfo::local(&format!("channel {channel}"));
+        // With limits, as others that could name a session that there is not.
+        let info = ClientInfo { limits: Some(BacklogLimits::default()), reads_on: false, ..local };
+        Self { link: engine.connect(info), last: 0, early: VecDeque::new() }
+    }
+
+    /// Has a command done. Returns the events that answer it.
+    pub async fn ask(&mut self, command: Command, message: Option<MessageId>) -> Result<Vec<Arc<Stamped>>, NotDone> {
+        self.last += 1;
+        let id = self.last;
+        self.link.requests.forward(ClientRequest { id, message, command }).await.map_err(|_| gone())?;
+        let (link, early) = (&mut self.link, &mut self.early);
+        let answers = async {
+            let mut events = Vec::new();
+            loop {
+                match link.events.recv().await.ok_or_else(gone)? {
+                    ToClient::Event(stamped) if stamped.re == Some(id) => events.push(stamped),
+                    ToClient::Reply(reply) if reply.id == id => {
+                        return match reply.error {
+                            Some(error) => Err(NotDone::Refused(error.code, error.message)),
+                            None => Ok(events),
+                        };
+                    }
+                    ToClient::Event(stamped) => early.push_back(stamped),
+                    ToClient::CutOff { why } => return Err(NotDone::Gone(why)),
+                    ToClient::Reply(_) => {}
+                }
+            }
+        };
+        let late = || NotDone::Gone("the engine did not answer in time".to_owned());
+        tokio::time::timeout(ANSWERS, answers).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    /// Has a command done by a session.
+    pub async fn session(
+        &mut self,
+        id: &SessionId,
+        command: SessionCommand,
+        message: Option<MessageId>,
+    ) -> Result<Vec<Arc<Stamped>>, NotDone> {
+        self.ask(Command::Session { id: id.clone(), command }, message).await
+    }
+
+    /// Makes a session.
+    pub async fn create(&mut self, new: NewSession) -> Result<Opened, NotDone> {
+        let events = self.ask(Command::Engine(EngineCommand::Create(new)), None).await?;
+        opened(events).ok_or_else(|| NotDone::Gone("the session was not made".to_owned()))
+    }
+
+    /// Opens a session: its events come from now on.
+    pub async fn open(&mut self, id: &SessionId) -> Result<Opened, NotDone> {
+        let events = self.session(id, SessionCommand::Open { rows: ROWS }, None).await?;
+        opened(events).ok_or_else(|| NotDone::Gone("the session was not opened".to_owned()))
+    }
+
+    /// The next event; `None` once the engine has ended.
+    pub async fn event(&mut self) -> Option<Arc<Stamped>> {
+        if let Some(early) = self.early.pop_front() {
+            return Some(early);
+        }
+        loop {
+            match self.link.events.recv().await? {
+                ToClient::Event(stamped) => return Some(stamped),
+                ToClient::CutOff { .. } => return None,
+                ToClient::Reply(_) => {}
+            }
+        }
+    }
+}
+
+fn opened(events: Vec<Arc<Stamped>>) -> Option<Opened> {
+    events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
+        Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
+        Event::Session { .. } | Event::Engine(_) => None,
+    })
+}
