@@ -7,6 +7,7 @@ use super::message::InboundMessage;
 use super::rows::now;
 use crate::domain::ids::{At, ConnectionName, SessionId};
 use crate::domain::property_change::PropertyChange;
+use crate::domain::sanitise::clean_line;
 use crate::protocol::{Command, EngineCommand, EngineEvent, Event, NewSession, Opened};
 use crate::routes::key::{AgentId, ChatType, SessionKey, find_spellings};
 use crate::routes::reset::{
@@ -72,7 +73,12 @@ pub(super) fn stored_row(
 }
 
 /// Row of a key, if it can be read.
-pub(super) fn readable_row(rows: &RouteRows, key: &SessionKey, agent: &AgentId, hub: &ChannelHub) -> Option<SessionRow> {
+pub(super) fn readable_row(
+    rows: &RouteRows,
+    key: &SessionKey,
+    agent: &AgentId,
+    hub: &ChannelHub,
+) -> Option<SessionRow> {
     match stored_row(rows, key, agent, hub).0 {
         Some(StoredRow::Row(row)) => Some(*row),
         Some(StoredRow::Unreadable(_)) | None => None,
@@ -185,10 +191,24 @@ impl SessionFinder<'_> {
         Ok(ChannelSession { client, opened, row })
     }
 
+    /// Makes a session for a named one; its row is the caller's.
+    ///
+    /// # Errors
+    /// A sentence without its end.
+    pub async fn create(&self, name: Option<&str>) -> Result<SessionId, String> {
+        let engine = self.hub.engine(self.agent).await?;
+        let mut client = EngineClient::of(&engine, &self.message.channel);
+        let mut new = self.new_session(None, None)?;
+        if let Some(name) = name {
+            new.title = Some(format!("{} · {}", self.title(), clean_line(name)));
+        }
+        let opened = client.create(new).await.map_err(|error| error.text().to_owned())?;
+        Ok(opened.meta.id)
+    }
+
     /// Looks at the row. One that goes on notes the message.
     async fn find(&self, restart: &Restart) -> Result<FoundRow, String> {
-        let (hub, agent, key, message) =
-            (self.hub.clone(), self.agent.clone(), self.key.clone(), self.message.clone());
+        let (hub, agent, key, message) = (self.hub.clone(), self.agent.clone(), self.key.clone(), self.message.clone());
         let restart = restart.clone();
         let find = move |rows: &mut RouteRows| {
             let (row, stale) = stored_row(rows, &key, &agent, &hub);
@@ -218,8 +238,7 @@ impl SessionFinder<'_> {
         forked: bool,
         model: Option<(String, String)>,
     ) -> Result<SessionRow, String> {
-        let (hub, agent, key, message) =
-            (self.hub.clone(), self.agent.clone(), self.key.clone(), self.message.clone());
+        let (hub, agent, key, message) = (self.hub.clone(), self.agent.clone(), self.key.clone(), self.message.clone());
         let put = move |rows: &mut RouteRows| {
             let now = now();
             let (row, stale) = stored_row(rows, &key, &agent, &hub);

@@ -5,7 +5,7 @@ use super::audit::ChannelLogLine;
 use super::channel_session::{ChannelSession, Restart, SessionFinder};
 use super::delivery::deliver;
 use super::engine_client::NotDone;
-use super::hub::{ChannelHub, ConversationInput, RoutedMessage};
+use super::hub::{ChannelHub, ConversationInput};
 use super::ledger::written;
 use super::record::{ChannelTurn, ReplyKind, TakenMessage};
 use super::reply::{TurnResult, finished};
@@ -24,6 +24,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+/// Reset that waits for the turn that runs.
+#[derive(Debug)]
+pub(super) struct PendingReset {
+    pub taken: TakenMessage,
+    pub by: At,
+}
+
 /// Conversation of a session key.
 pub(super) struct Conversation {
     pub(super) hub: Arc<ChannelHub>,
@@ -37,6 +44,7 @@ pub(super) struct Conversation {
     pub(super) running: Option<RunningTurn>,
     /// Row as it was found last.
     pub(super) row: Option<SessionRow>,
+    pub(super) reset: Option<PendingReset>,
     channel: String,
     tick: Option<At>,
 }
@@ -54,6 +62,7 @@ pub(super) fn hand(hub: &Arc<ChannelHub>, agent: &AgentId, key: &SessionKey, inp
             interrupted: BTreeMap::new(),
             running: None,
             row: None,
+            reset: None,
             channel: String::new(),
             tick: None,
         };
@@ -96,6 +105,7 @@ impl Conversation {
                     None => return,
                 },
                 step = next_step(&mut self.running) => self.step(step).await,
+                () = until(self.reset.as_ref().map(|reset| reset.by)) => self.reset_is_late().await,
                 () = until(self.tick) => {
                     self.tick = None;
                     let steps = self.queue.tick(now(), &self.settings());
@@ -116,20 +126,20 @@ impl Conversation {
 
     async fn take(&mut self, input: ConversationInput) {
         match input {
-            ConversationInput::Message(message) => self.message(*message).await,
+            ConversationInput::Message(taken, None) => {
+                let text = taken.message.text.clone();
+                self.enqueue(*taken, &text).await;
+            }
+            ConversationInput::Message(taken, Some(command)) => self.command(*taken, *command).await,
             ConversationInput::Interrupted(turn) => {
                 let id = turn.id.to_string();
-                let message = QueuedMessage { id: Some(id.clone()), text: turn.text.clone(), ..QueuedMessage::default() };
+                let message =
+                    QueuedMessage { id: Some(id.clone()), text: turn.text.clone(), ..QueuedMessage::default() };
                 self.interrupted.insert(id, *turn);
                 let steps = self.queue.push(message, now(), &self.settings());
                 self.perform(steps).await;
             }
         }
-    }
-
-    async fn message(&mut self, routed: RoutedMessage) {
-        let text = routed.taken.message.text.clone();
-        self.enqueue(routed.taken, &text).await;
     }
 
     /// Puts a message into the queue, with this text.
@@ -141,7 +151,7 @@ impl Conversation {
     }
 
     /// A message as the queue has it, with its own text or another.
-    fn wait(&mut self, taken: TakenMessage, text: Option<&str>) -> QueuedMessage {
+    pub(super) fn wait(&mut self, taken: TakenMessage, text: Option<&str>) -> QueuedMessage {
         let id = taken.n.to_string();
         let message = &taken.message;
         let (target, text) = (message.target(), message.prompt(text.unwrap_or(&message.text)));
@@ -167,12 +177,18 @@ impl Conversation {
         }
     }
 
+    /// A waiting message is done without an answer.
+    pub(super) async fn drop_waiting(&mut self, message: &QueuedMessage, why: &str) {
+        let Some(taken) = self.taken(message) else { return };
+        self.log("dropped", &taken, why);
+        self.hub.done(vec![taken.n], None).await;
+    }
+
     fn taken(&mut self, message: &QueuedMessage) -> Option<TakenMessage> {
         self.waiting.remove(message.id.as_deref()?)
     }
 
     async fn dropped(&mut self, message: &QueuedMessage, reason: DropReason) {
-        let Some(taken) = self.taken(message) else { return };
         let why = match reason {
             DropReason::Duplicate => "came before",
             DropReason::Heartbeat => "heartbeat while busy",
@@ -180,8 +196,7 @@ impl Conversation {
             DropReason::Summarised => "queue full, summarised",
             DropReason::Interrupted => "a newer message interrupted",
         };
-        self.log("dropped", &taken, why);
-        self.hub.done(vec![taken.n], None).await;
+        self.drop_waiting(message, why).await;
     }
 
     fn log(&self, what: &str, taken: &TakenMessage, why: &str) {
@@ -344,7 +359,11 @@ impl Conversation {
             }
             TurnStep::Renamed => self.renamed().await,
             TurnStep::Ended(end) => {
-                let missed = self.end(end).await;
+                let mut missed = self.end(end).await;
+                if let Some(PendingReset { taken, .. }) = self.reset.take() {
+                    // What waits goes to the new conversation, behind its first prompt.
+                    missed.splice(0..0, self.reset(taken).await);
+                }
                 let steps = self.queue.run_ended(missed, now(), &self.settings());
                 self.perform(steps).await;
             }
@@ -387,7 +406,8 @@ impl Conversation {
         for (id, taken) in running.untaken() {
             let session = running.session.clone();
             let remove = SessionCommand::Queue(QueueEdit::Remove { id });
-            if running.client.session(&session, remove, None).await.is_ok() {
+            // After /stop nothing waits.
+            if running.client.session(&session, remove, None).await.is_ok() && !running.stopped {
                 missed.push(taken);
             }
         }
@@ -415,8 +435,7 @@ impl Conversation {
 
 async fn send(running: &mut RunningTurn) -> Result<(), NotDone> {
     // All of it is another person's text: hosts that it names open nothing.
-    let command =
-        SessionCommand::Send { text: running.turn.text.clone(), attachments: Vec::new(), piped: Some(0) };
+    let command = SessionCommand::Send { text: running.turn.text.clone(), attachments: Vec::new(), piped: Some(0) };
     let (session, id) = (running.session.clone(), running.turn.id.clone());
     running.client.session(&session, command, Some(id)).await.map(drop)
 }

@@ -4,15 +4,18 @@ use crate::agent::{BacklogLimits, ClientInfo, Engine, Link};
 use crate::domain::SessionId;
 use crate::domain::ids::MessageId;
 use crate::protocol::{
-    ClientRequest, Command, EngineCommand, ErrorCode, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped,
-    ToClient,
+    ClientRequest, Command, EngineCommand, EngineEvent, ErrorCode, Event, NewSession, Opened, SessionCommand,
+    SessionEvent, Stamped, ToClient,
 };
+use crate::routes::reset::AllowedModel;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Time for the engine to answer.
 const ANSWERS: Duration = Duration::from_secs(60);
+/// Time for the engine's greeting.
+const GREETS: Duration = Duration::from_secs(5);
 /// Rows of a session that is opened to find an answer in it.
 const ROWS: usize = 200;
 
@@ -94,6 +97,31 @@ impl EngineClient {
         message: Option<MessageId>,
     ) -> Result<Vec<Arc<Stamped>>, NotDone> {
         self.ask(Command::Session { id: id.clone(), command }, message).await
+    }
+
+    /// Models that may be chosen, as the engine's greeting has them. None if it does not come.
+    pub async fn models(&mut self) -> Vec<AllowedModel> {
+        let greeting = async {
+            while let Some(stamped) = self.event().await {
+                if let Event::Engine(EngineEvent::Configured(configured)) = &stamped.event {
+                    return configured.connections.clone();
+                }
+            }
+            Vec::new()
+        };
+        let connections = tokio::time::timeout(GREETS, greeting).await.unwrap_or_default();
+        let mut models = Vec::new();
+        for connection in connections.iter().filter(|one| one.missing.is_none() && !one.offered) {
+            let own = std::iter::once(&connection.default_model).chain(&connection.models);
+            let mut own: Vec<&String> = own.filter(|model| !model.is_empty()).collect();
+            own.dedup();
+            models.extend(own.into_iter().map(|model| AllowedModel {
+                provider: connection.name.to_string(),
+                model: model.clone(),
+                aliases: Vec::new(),
+            }));
+        }
+        models
     }
 
     /// Makes a session.

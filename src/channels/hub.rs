@@ -48,14 +48,13 @@ pub(super) struct RoutedMessage {
     pub agent: AgentId,
     /// Key of the route, before the pointer to a named session.
     pub base: SessionKey,
-    /// Command in it that the sender may use.
-    pub command: Option<OwnerCommand>,
 }
 
 /// Work for the conversation of a key.
 #[derive(Debug)]
 pub(super) enum ConversationInput {
-    Message(Box<RoutedMessage>),
+    /// A message, with the command in it that its sender may use.
+    Message(Box<TakenMessage>, Option<Box<OwnerCommand>>),
     /// A turn that a death interrupted.
     Interrupted(Box<ChannelTurn>),
 }
@@ -70,6 +69,7 @@ pub(super) struct ChannelHub {
     pub ledger: Ledger,
     pub log: ChannelLog,
     pub rows: RowWriters,
+    pub routes: Mailboxes<RoutedMessage>,
     pub conversations: Mailboxes<ConversationInput>,
     /// Numbers of replies, by channel.
     pub outboxes: Mailboxes<u64>,
@@ -131,7 +131,9 @@ impl ChannelHub {
     /// A sentence without its end.
     pub async fn engine(&self, agent: &AgentId) -> Result<Engine, String> {
         match self.engines.get() {
-            Some(engines) => engines.engine(self.workspace(agent)).await.map_err(|why| why.trim_end_matches('.').into()),
+            Some(engines) => {
+                engines.engine(self.workspace(agent)).await.map_err(|why| why.trim_end_matches('.').into())
+            }
             None => Err("the gateway is starting".to_owned()),
         }
     }

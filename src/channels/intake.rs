@@ -5,10 +5,11 @@ use super::audit::ChannelLogLine;
 use super::conversation::hand;
 use super::delivery::deliver;
 use super::files::random;
-use super::hub::{ChannelHub, ConversationInput, RoutedMessage};
+use super::hub::{ChannelHub, ConversationInput};
 use super::ledger::{Taking, written};
 use super::message::InboundMessage;
 use super::record::{ChannelReply, ChannelTurn, ReplyKind, TakenMessage};
+use super::route_task::dispatch;
 use super::rows::now;
 use crate::routes::allow::{Admission, Knock, SignatureError, SignedRequest, verify};
 use crate::routes::channel_config::ChannelConfig;
@@ -165,12 +166,6 @@ async fn admitted(hub: &Arc<ChannelHub>, message: InboundMessage) -> Result<Inbo
         }
         Taking::Full => Err(InboundError::Unavailable("too many messages wait".to_owned())),
     }
-}
-
-/// Hands a message to its conversation.
-fn dispatch(hub: &Arc<ChannelHub>, taken: TakenMessage, agent: AgentId, key: SessionKey) {
-    let routed = RoutedMessage { taken, agent: agent.clone(), base: key.clone(), command: None };
-    hand(hub, &agent, &key, ConversationInput::Message(Box::new(routed)));
 }
 
 /// Goes on where a gateway before this one ended: turns that were begun, then messages, then replies.

@@ -5,7 +5,8 @@
 //! | `message` | a message as it comes in, checked and made harmless |
 //! | `intake` | the way in: signature, allow list, session key, journal |
 //! | `record`, `journal`, `ledger` | messages, turns and replies that are not done, on disk before anybody hears of them |
-//! | `hub`, `mailboxes` | what all tasks share; one task a session key and a channel, while there is work |
+//! | `hub`, `mailboxes` | what all tasks share; one task a route, a session key and a channel, while there is work |
+//! | `route_task`, `commands` | commands in messages: `/session` of the route, the others of the conversation |
 //! | `conversation`, `channel_session`, `turn`, `engine_client` | the queue of a session key, its session with resets, the turn as it is followed |
 //! | `reply`, `delivery` | the send policy; signed posts to the webhook, again where that may help, dead letters |
 //! | `rows` | changes of session rows, those that wait together |
@@ -14,10 +15,12 @@
 //! Rules are those of [`crate::routes`], sessions those of [`crate::agent`]. Sockets are left to the gateway.
 //!
 //! Invariants: a message is on disk before it is answered, and its turn before the session has it; a message and its reply
-//! are done in one record. So each message is taken once and answered once, whenever the process dies.
+//! are done in one record. So each message is taken once and answered once, whenever the process dies. A command whose answer was not noted
+//! is done again.
 
 mod audit;
 mod channel_session;
+mod commands;
 mod conversation;
 mod delivery;
 mod engine_client;
@@ -30,6 +33,7 @@ mod mailboxes;
 mod message;
 mod record;
 mod reply;
+mod route_task;
 mod rows;
 mod turn;
 
@@ -102,6 +106,7 @@ impl Channels {
             files,
             ledger,
             rows: rows::RowWriters::default(),
+            routes: mailboxes::Mailboxes::default(),
             conversations: mailboxes::Mailboxes::default(),
             outboxes: mailboxes::Mailboxes::default(),
             engines: OnceLock::new(),

@@ -6,12 +6,13 @@ use super::hub::ChannelHub;
 use super::record::{ChannelReply, ReplyKind, TakenMessage};
 use super::rows::now;
 use super::turn::RunningTurn;
-use crate::domain::ids::At;
+use crate::domain::ids::{At, SessionId};
+use crate::domain::usage::Usage;
 use crate::protocol::TurnEnd;
 use crate::routes::config::SendAction;
 use crate::routes::key::{AgentId, SessionKey};
 use crate::routes::row::SessionRow;
-use crate::routes::send_policy::{Receiver, SendFacts, SendReason, decide};
+use crate::routes::send_policy::{Receiver, SendDecision, SendFacts, SendReason, decide};
 use crate::routes::store::RouteRows;
 use std::sync::Arc;
 
@@ -49,10 +50,7 @@ pub(super) async fn finished(
 /// Decides if a channel gets replies to a message. What is withheld is logged.
 pub(super) fn may_send(hub: &ChannelHub, key: &SessionKey, row: Option<&SessionRow>, last: &TakenMessage) -> bool {
     let message = &last.message;
-    let known = SendFacts { channel: Some(message.channel.clone()), chat_type: Some(message.chat_type()) };
-    let facts = SendFacts::of(&known, &row.map(|row| row.place.clone()).unwrap_or_default(), key);
-    let own = row.and_then(|row| row.settings.send_policy);
-    let decision = decide(Receiver::Channel, own, hub.session.send_policy.as_ref(), &facts, key);
+    let decision = send_decision(hub, key, row, last);
     if decision.action == SendAction::Allow {
         return true;
     }
@@ -64,6 +62,20 @@ pub(super) fn may_send(hub: &ChannelHub, key: &SessionKey, row: Option<&SessionR
     };
     hub.log.add(ChannelLogLine { key: key.to_string(), ..ChannelLogLine::of("withheld", message, why) });
     false
+}
+
+/// Decision about replies to a message.
+pub(super) fn send_decision(
+    hub: &ChannelHub,
+    key: &SessionKey,
+    row: Option<&SessionRow>,
+    last: &TakenMessage,
+) -> SendDecision {
+    let message = &last.message;
+    let known = SendFacts { channel: Some(message.channel.clone()), chat_type: Some(message.chat_type()) };
+    let facts = SendFacts::of(&known, &row.map(|row| row.place.clone()).unwrap_or_default(), key);
+    let own = row.and_then(|row| row.settings.send_policy);
+    decide(Receiver::Channel, own, hub.session.send_policy.as_ref(), &facts, key)
 }
 
 /// Counters and state of the run, in the row of its key. Returns the row.
@@ -92,25 +104,26 @@ async fn note_run(
 
 /// Facts of a run for its row.
 struct RunFacts {
-    session: crate::domain::SessionId,
+    session: SessionId,
     end: TurnEnd,
     began: At,
-    input: u64,
-    output: u64,
-    usage: crate::domain::usage::Usage,
+    input: Option<u64>,
+    output: Option<u64>,
+    usage: Usage,
     model: Option<String>,
     connection: Option<String>,
 }
 
 impl RunFacts {
     fn of(running: &RunningTurn, end: TurnEnd) -> Self {
-        let (before, after) = (&running.before, &running.meta.usage);
+        let after = &running.meta.usage;
+        let spent = |of: fn(&Usage) -> u64| running.before.as_ref().map(|before| of(after).saturating_sub(of(before)));
         Self {
             session: running.session.clone(),
             end,
             began: running.began,
-            input: after.input_tokens.saturating_sub(before.input_tokens),
-            output: after.output_tokens.saturating_sub(before.output_tokens),
+            input: spent(|usage| usage.input_tokens),
+            output: spent(|usage| usage.output_tokens),
             usage: after.clone(),
             model: running.meta.model.clone(),
             connection: running.meta.connection.as_ref().map(ToString::to_string),
@@ -120,8 +133,8 @@ impl RunFacts {
     fn note(self, row: &mut SessionRow) {
         let now = now();
         let counters = &mut row.conversation.counters;
-        counters.input_tokens = Some(self.input);
-        counters.output_tokens = Some(self.output);
+        counters.input_tokens = self.input;
+        counters.output_tokens = self.output;
         counters.total_tokens = Some(self.usage.context_tokens);
         counters.total_tokens_fresh = Some(true);
         counters.cache_read = self.usage.cache_read_tokens;

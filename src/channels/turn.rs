@@ -41,9 +41,11 @@ pub(super) struct RunningTurn {
     pub messages: Vec<TakenMessage>,
     /// Messages that were sent into it.
     pub steered: Vec<(MessageId, TakenMessage)>,
+    /// `/stop` ended it.
+    pub stopped: bool,
     pub meta: SessionMeta,
-    /// Usage of the session before it.
-    pub before: Usage,
+    /// Usage of the session before it; `None` where a death came in between.
+    pub before: Option<Usage>,
     pub began: At,
     /// Its message is in the conversation: what follows is its own.
     seen: bool,
@@ -68,7 +70,8 @@ impl RunningTurn {
             turn,
             messages,
             steered: Vec::new(),
-            before: meta.usage.clone(),
+            stopped: false,
+            before: Some(meta.usage.clone()),
             meta,
             began,
             seen: false,
@@ -93,10 +96,9 @@ impl RunningTurn {
 
     /// Finds its rows among those of a session that was opened after a death. True if it has its answer.
     pub fn look_back(&mut self, rows: &[Message]) -> bool {
+        self.before = None;
         for row in rows {
-            let others = self.seen
-                && row.id != self.turn.id
-                && matches!(&row.body, Body::User(said) if !said.steer);
+            let others = self.seen && row.id != self.turn.id && matches!(&row.body, Body::User(said) if !said.steer);
             if others {
                 break;
             }
@@ -207,7 +209,9 @@ impl RunningTurn {
                 self.answer = None;
             }
             // Rows of spawned sessions have a parent.
-            Body::Assistant(said) if self.seen && row.parent.is_none() => self.answer = Some((row.id.clone(), said.clone())),
+            Body::Assistant(said) if self.seen && row.parent.is_none() => {
+                self.answer = Some((row.id.clone(), said.clone()))
+            }
             _ => {}
         }
     }

@@ -1,6 +1,8 @@
 //! `lisle channel …`: who may write on a channel, secrets of webhooks, a message for scripts, the log.
 
-use super::args::{ChannelAllow, ChannelCommand, ChannelList, ChannelLogArgs, ChannelRevoke, ChannelSecret, ChannelSend};
+use super::args::{
+    ChannelAllow, ChannelCommand, ChannelList, ChannelLogArgs, ChannelRevoke, ChannelSecret, ChannelSend,
+};
 use super::definitions::now;
 use super::exit::Exit;
 use super::gateway::{failed, not_called, usage};
@@ -173,7 +175,9 @@ async fn send(bootstrap: &Bootstrap, args: ChannelSend) -> Exit {
     if text == "-" {
         text.clear();
         match std::io::stdin().take(LONGEST + 1).read_to_string(&mut text) {
-            Ok(read) if read as u64 > LONGEST => return failed(&format!("the text on stdin is longer than {LONGEST} bytes")),
+            Ok(read) if read as u64 > LONGEST => {
+                return failed(&format!("the text on stdin is longer than {LONGEST} bytes"));
+            }
             Ok(_) => {}
             Err(error) => return failed(&format!("can't read the text on stdin: {error}")),
         }
@@ -232,7 +236,8 @@ fn log(files: &ChannelFiles, args: &ChannelLogArgs) -> Exit {
         return print_json(&lines);
     }
     for line in &lines {
-        let time = jiff::Timestamp::from_millisecond(line.at).unwrap_or_default().to_zoned(jiff::tz::TimeZone::system());
+        let time =
+            jiff::Timestamp::from_millisecond(line.at).unwrap_or_default().to_zoned(jiff::tz::TimeZone::system());
         let facts = [&line.what, &line.channel, &line.person, &line.key, &line.id, &line.why];
         let facts: Vec<&str> = facts.into_iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         say(&format!("{}  {}\n", time.strftime("%Y-%m-%d %H:%M:%S"), clean_line(&facts.join("  "))));

@@ -215,7 +215,8 @@ mod tests {
             let table = BTreeMap::from([(name.to_owned(), ChannelConfig::default())]);
             assert_eq!(named_channels(table).is_ok(), fits, "{name}");
         }
-        let both = BTreeMap::from([("Irc".to_owned(), ChannelConfig::default()), ("irc".to_owned(), Default::default())]);
+        let both =
+            BTreeMap::from([("Irc".to_owned(), ChannelConfig::default()), ("irc".to_owned(), Default::default())]);
         assert!(named_channels(both).unwrap_err().contains("twice"));
     }
 

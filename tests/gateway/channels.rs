@@ -7,19 +7,23 @@ use lisle::routes::allow::sign;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-const INBOUND: &str = "/v1/inbound";
+pub const INBOUND: &str = "/v1/inbound";
 
 /// A home with the channel `chat`, where Ana may write, and the server that its webhook is.
-struct Channel {
-    place: Place,
-    hook: ModelServer,
+pub struct Channel {
+    pub place: Place,
+    pub hook: ModelServer,
 }
 
 impl Channel {
-    fn new(model: impl IntoIterator<Item = Script>, hook: impl IntoIterator<Item = Script>, settings: &str) -> Self {
+    pub fn new(
+        model: impl IntoIterator<Item = Script>,
+        hook: impl IntoIterator<Item = Script>,
+        settings: &str,
+    ) -> Self {
         let hook = ModelServer::for_program(hook);
         let settings = format!(
-            "[channels.chat]\nallowFrom = [\"ana\"]\nwebhook = \"http://{}/replies\"\n{settings}",
+            "[channels.talk]\nallowFrom = [\"ana\"]\nwebhook = \"http://{}/replies\"\n{settings}",
             hook.address()
         );
         Self { place: Place::new(model, &settings), hook }
@@ -27,32 +31,32 @@ impl Channel {
 
     /// Replies that the webhook got, once there are so many.
     #[track_caller]
-    fn replies(&self, count: usize) -> Vec<Asked> {
+    pub fn replies(&self, count: usize) -> Vec<Asked> {
         until("the webhook got its replies", || self.hook.asked().len() >= count);
         self.hook.asked()
     }
 
-    fn rows(&self) -> Value {
+    pub fn rows(&self) -> Value {
         let path = self.place.lisle_home().join("data/agents/main/sessions/sessions.json");
         std::fs::read(path).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap())
     }
 
-    fn write_rows(&self, rows: &Value) {
+    pub fn write_rows(&self, rows: &Value) {
         let path = self.place.lisle_home().join("data/agents/main/sessions/sessions.json");
         std::fs::write(path, rows.to_string()).unwrap();
     }
 
-    fn secret(&self) -> String {
-        out(&self.place.lisle(&["channel", "secret", "chat"])).trim().to_owned()
+    pub fn secret(&self) -> String {
+        out(&self.place.lisle(&["channel", "secret", "talk"])).trim().to_owned()
     }
 
-    fn log(&self) -> Vec<Value> {
+    pub fn log(&self) -> Vec<Value> {
         let done = self.place.lisle(&["channel", "log", "--json"]);
         serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {}", err(&done)))
     }
 
     /// Messages and replies that are not done.
-    fn waiting(&self) -> (u64, u64) {
+    pub fn waiting(&self) -> (u64, u64) {
         let done = self.place.lisle(&["channel", "list", "--json"]);
         let listed: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
         let of = |name: &str| listed["gateway"][name].as_u64().unwrap_or(u64::MAX);
@@ -60,7 +64,7 @@ impl Channel {
     }
 
     /// User rows of all sessions of the agent.
-    fn questions(&self) -> Vec<String> {
+    pub fn questions(&self) -> Vec<String> {
         let folder = self.place.lisle_home().join("data/workspaces/main/sessions");
         let mut all = Vec::new();
         for session in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -74,12 +78,12 @@ impl Channel {
     }
 }
 
-fn taken() -> Script {
+pub fn taken() -> Script {
     Script::json(200, &json!({}))
 }
 
-fn message(id: &str, text: &str) -> Value {
-    json!({"id": id, "channel": "chat", "from": {"id": "ana", "name": "Ana"}, "text": text})
+pub fn message(id: &str, text: &str) -> Value {
+    json!({"id": id, "channel": "talk", "from": {"id": "ana", "name": "Ana"}, "text": text})
 }
 
 fn now() -> i64 {
@@ -115,12 +119,15 @@ fn a_message_is_answered_once_however_often_it_comes() {
     assert_eq!((channel.place.server.asked().len(), channel.hook.asked().len()), (1, 1));
     assert_eq!(channel.questions(), ["What is it?"], "nothing of it acts on a terminal");
     let row = &channel.rows()["agent:main:main"];
-    assert_eq!((&row["origin"]["label"], &row["lastTo"], &row["channel"]), (&json!("Ana"), &json!("ana"), &json!("chat")));
+    assert_eq!(
+        (&row["origin"]["label"], &row["lastTo"], &row["channel"]),
+        (&json!("Ana"), &json!("ana"), &json!("talk"))
+    );
     assert_eq!((&row["inputTokens"], &row["outputTokens"], &row["model"]), (&json!(100), &json!(10), &json!("m")));
     let owner = token(&channel.place, &[]);
     let listed = web.get("/v1/workspaces/main/sessions", &owner).json();
     let session = &listed["sessions"][0];
-    assert_eq!((&session["id"], &session["title"]), (&row["sessionId"], &json!("chat · Ana")));
+    assert_eq!((&session["id"], &session["title"]), (&row["sessionId"], &json!("talk · Ana")));
     assert_eq!(session["mode"], "safe", "it reads only: {session:#}");
 }
 
@@ -139,7 +146,11 @@ fn requests_without_proof_or_with_a_wrong_one_do_nothing() {
         ("from the future", signed(&web, &secret, now() + 400, &body), 401),
         ("an unknown channel", signed(&web, &secret, now(), &other), 401),
         ("a reader", web.post(INBOUND, &reader, &message("m-1", "hello")), 403),
-        ("no JSON", web.ask("POST", INBOUND, &[("Authorization", &format!("Bearer {}", token(&channel.place, &[])))], "{"), 400),
+        (
+            "no JSON",
+            web.ask("POST", INBOUND, &[("Authorization", &format!("Bearer {}", token(&channel.place, &[])))], "{"),
+            400,
+        ),
         ("GET", web.get(INBOUND, &reader), 405),
     ] {
         assert_eq!(answer.status, status, "{what}: {}", answer.body);
@@ -186,7 +197,8 @@ fn strangers_do_nothing_until_the_operator_lets_them_in() {
     let web = Web::serve(&channel.place, &[]);
     let owner = token(&channel.place, &[]);
     let of = |id: &str, chat: Option<Value>| {
-        let mut message = json!({"id": id, "channel": "chat", "from": {"id": "bob", "name": "B\no\u{202e}b"}, "text": "hi"});
+        let mut message =
+            json!({"id": id, "channel": "talk", "from": {"id": "bob", "name": "B\no\u{202e}b"}, "text": "hi"});
         if let Some(chat) = chat {
             message["chat"] = chat;
         }
@@ -200,18 +212,18 @@ fn strangers_do_nothing_until_the_operator_lets_them_in() {
     assert_eq!((&reply["kind"], &reply["text"]), (&json!("pairing"), &paired["reply"]));
     assert_eq!(of("m-3", None).json()["reason"], "pairing code already sent");
     let code = reply["text"].as_str().unwrap().split("--code ").nth(1).unwrap().trim_end_matches("\".").to_owned();
-    let wrong = channel.place.lisle(&["channel", "allow", "chat", "--code", "ABCD2345"]);
+    let wrong = channel.place.lisle(&["channel", "allow", "talk", "--code", "ABCD2345"]);
     assert!(!wrong.status.success() && err(&wrong).contains("no open request"), "{}", err(&wrong));
     let listed = out(&channel.place.lisle(&["channel", "list"]));
     assert!(listed.contains("asks     bob (B o⟦U+202E⟧b)"), "{listed}");
     assert!(channel.place.server.asked().is_empty() && channel.rows().is_null());
-    let allowed = channel.place.lisle(&["channel", "allow", "chat", "--code", &code]);
-    assert_eq!(out(&allowed), "bob may write on chat.\n", "{}", err(&allowed));
+    let allowed = channel.place.lisle(&["channel", "allow", "talk", "--code", &code]);
+    assert_eq!(out(&allowed), "bob may write on talk.\n", "{}", err(&allowed));
     assert_eq!(of("m-4", None).status, 202);
     assert_eq!(channel.replies(2)[1].json()["text"], "Welcome.");
     let what: Vec<String> = channel.log().iter().map(|line| line["what"].as_str().unwrap().to_owned()).collect();
     assert_eq!(what, ["refused", "pairing", "refused"]);
-    assert!(channel.place.lisle(&["channel", "revoke", "chat", "bob"]).status.success());
+    assert!(channel.place.lisle(&["channel", "revoke", "talk", "bob"]).status.success());
     assert_eq!(of("m-5", Some(json!({"type": "group", "id": "g"}))).json()["status"], "refused");
 }
 
@@ -293,7 +305,7 @@ fn what_the_send_policy_withholds_stays_in_the_conversation() {
     let mut group = message("m-1", "hi");
     group["chat"] = json!({"type": "group", "id": "g-1", "name": "Team"});
     let answer = web.post(INBOUND, &owner, &group);
-    assert_eq!(answer.json()["key"], "agent:main:chat:group:g-1");
+    assert_eq!(answer.json()["key"], "agent:main:talk:group:g-1");
     until("it is done", || channel.waiting() == (0, 0));
     assert_eq!(channel.log()[0]["what"], "withheld");
     assert_eq!(channel.questions(), ["Ana (ana): hi"]);
@@ -304,7 +316,11 @@ fn what_the_send_policy_withholds_stays_in_the_conversation() {
 
 #[test]
 fn a_conversation_that_is_over_is_archived_and_the_next_message_begins_another() {
-    let channel = Channel::new([Script::says("One."), Script::says("Two."), Script::says("Three.")], [taken(), taken(), taken()], "");
+    let channel = Channel::new(
+        [Script::says("One."), Script::says("Two."), Script::says("Three.")],
+        [taken(), taken(), taken()],
+        "",
+    );
     let web = Web::serve(&channel.place, &[]);
     let owner = token(&channel.place, &[]);
     let say = |id: &str, replies: usize| {
@@ -324,7 +340,10 @@ fn a_conversation_that_is_over_is_archived_and_the_next_message_begins_another()
     assert_eq!((&third["label"], &third["mine"]), (&json!("Work"), &json!({"a": 1})), "names and unknown keys stay");
     let listed = web.get("/v1/workspaces/main/sessions?all=1", &owner).json();
     let of = |id: &Value| listed["sessions"].as_array().unwrap().iter().find(|meta| meta["id"] == *id).unwrap().clone();
-    assert_eq!((&of(&first["sessionId"])["archived"], &of(&third["sessionId"])["archived"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&of(&first["sessionId"])["archived"], &of(&third["sessionId"])["archived"]),
+        (&json!(true), &json!(false))
+    );
     let asked = channel.place.server.asked()[2].body.clone();
     assert!(asked.contains("m-3") && !asked.contains("m-2"), "the model sees nothing of before: {asked}");
 }
@@ -364,7 +383,7 @@ fn a_turn_that_asks_waits_for_the_operator() {
 #[test]
 fn a_script_sends_through_the_command_line() {
     let channel = Channel::new([Script::says("One.")], [taken()], "");
-    let args = ["channel", "send", "--channel", "chat", "--from", "ana", "--id", "nightly-1", "check it"];
+    let args = ["channel", "send", "--channel", "talk", "--from", "ana", "--id", "nightly-1", "check it"];
     let none = channel.place.lisle(&args);
     assert!(err(&none).contains("no gateway runs"), "{}", err(&none));
     let _serving = channel.place.serve();
@@ -372,7 +391,7 @@ fn a_script_sends_through_the_command_line() {
     assert_eq!(out(&sent), "agent:main:main\n", "{}", err(&sent));
     assert_eq!(channel.replies(1)[0].json()["text"], "One.");
     assert_eq!(out(&channel.place.lisle(&args)), "Taken before; nothing was done.\n");
-    let refused = channel.place.lisle(&["channel", "send", "--channel", "chat", "--from", "bob", "--group", "g", "x"]);
+    let refused = channel.place.lisle(&["channel", "send", "--channel", "talk", "--from", "bob", "--group", "g", "x"]);
     assert!(!refused.status.success() && err(&refused).contains("not on the allow list"), "{}", err(&refused));
     let unknown = channel.place.lisle(&["channel", "send", "--channel", "nowhere", "--from", "bob", "x"]);
     assert!(!unknown.status.success() && err(&unknown).contains("nowhere"), "{}", err(&unknown));
@@ -394,7 +413,12 @@ fn a_mistake_in_the_settings_closes_the_channels_and_loses_nothing() {
     {
         let web = Web::serve(&channel.place, &[]);
         let answer = web.post(INBOUND, &token(&channel.place, &[]), &message("m-2", "hi"));
-        assert_eq!((answer.status, answer.json()["error"]["retryable"].as_bool()), (503, Some(true)), "{}", answer.body);
+        assert_eq!(
+            (answer.status, answer.json()["error"]["retryable"].as_bool()),
+            (503, Some(true)),
+            "{}",
+            answer.body
+        );
         web.kill();
     }
     std::fs::write(&config, right).unwrap();

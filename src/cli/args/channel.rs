@@ -9,7 +9,9 @@ pub enum ChannelCommand {
     #[command(after_help = "Example: lisle channel list --json")]
     List(ChannelList),
     /// Let a sender write on a channel: by id, or by the code that the sender was given.
-    #[command(after_help = "Examples:\n  lisle channel allow telegram 123456789\n  lisle channel allow telegram --code ABCD2345")]
+    #[command(
+        after_help = "Examples:\n  lisle channel allow telegram 123456789\n  lisle channel allow telegram --code ABCD2345"
+    )]
     Allow(ChannelAllow),
     /// Remove a sender from the list of a channel.
     #[command(after_help = "Example: lisle channel revoke telegram 123456789")]

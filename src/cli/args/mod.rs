@@ -17,11 +17,11 @@ use crate::domain::nearest::nearest;
 use crate::domain::spending::UsageBy;
 use crate::domain::{At, ConnectionName, Mode, SessionId};
 use crate::runtime::setup::{StartRequest, Which};
-use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
-use clap_complete::engine::ArgValueCandidates;
 pub use channel::{
     ChannelAllow, ChannelCommand, ChannelList, ChannelLogArgs, ChannelRevoke, ChannelSecret, ChannelSend,
 };
+use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
 pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, ShareArgs, SshArgs, TokenArgs};
 pub use json::Json;

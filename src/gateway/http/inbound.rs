@@ -46,11 +46,13 @@ pub(super) async fn receive(
 fn problem(guarding: &Guarding, caller: &Caller, proof: InboundProof<'_>, error: InboundError) -> Problem {
     match error {
         // Nobody without proof learns which channels there are.
-        InboundError::UnknownChannel(_) if matches!(proof, InboundProof::Signed { .. }) => forged(guarding, caller, None),
-        InboundError::Forged(why) => forged(guarding, caller, Some(why.to_string())),
-        InboundError::UnknownChannel(name) => {
-            Problem::not_found(format!("No channel {name:?}: add [channels.NAME] to config.toml and restart the gateway."))
+        InboundError::UnknownChannel(_) if matches!(proof, InboundProof::Signed { .. }) => {
+            forged(guarding, caller, None)
         }
+        InboundError::Forged(why) => forged(guarding, caller, Some(why.to_string())),
+        InboundError::UnknownChannel(name) => Problem::not_found(format!(
+            "No channel {name:?}: add [channels.NAME] to config.toml and restart the gateway."
+        )),
         InboundError::Invalid(why) => Problem::invalid(format!("{}.", capital(&why))),
         InboundError::Unavailable(why) => Problem::unavailable(format!("{}.", capital(&why))),
     }
