@@ -1,7 +1,7 @@
 //! Session behind a key: the one that its row names while that is fresh, else a new one. The row says where the last
 //! message came from.
 
-use super::engine_client::{EngineClient, NotDone};
+use super::engine_client::EngineClient;
 use super::hub::ChannelHub;
 use super::message::InboundMessage;
 use super::rows::now;
@@ -157,10 +157,10 @@ impl SessionFinder<'_> {
         let mut client = EngineClient::of(&engine, &self.message.channel);
         let row = match self.find(&restart).await? {
             FoundRow::Fresh(row) => match client.open(&row.conversation.session_id).await {
-                Ok(opened) => return Ok(ChannelSession { client, opened, row: *row }),
-                Err(NotDone::Gone(why)) => return Err(why),
+                Ok(Some(opened)) => return Ok(ChannelSession { client, opened, row: *row }),
                 // Somebody deleted it: the row gets a new one.
-                Err(NotDone::Refused(..)) => Some((*row, false)),
+                Ok(None) => Some((*row, false)),
+                Err(error) => return Err(error.text().to_owned()),
             },
             FoundRow::Over(row) => Some((*row, true)),
             FoundRow::Missing(parent) => {
@@ -269,7 +269,7 @@ impl SessionFinder<'_> {
             Event::Engine(EngineEvent::Branched { to, .. }) => Some(to.clone()),
             Event::Engine(_) | Event::Session { .. } => None,
         })?;
-        client.open(&branched).await.ok()
+        client.open(&branched).await.ok().flatten()
     }
 
     fn title(&self) -> String {

@@ -244,7 +244,7 @@ impl Conversation {
             format!("State: {}", if self.running.is_some() { "running" } else { "idle" }),
             format!("Queue: {}. Waiting: {}", queue_words(&self.settings()), self.queue.waiting().count()),
             format!("Replies: {}", if sends { "on" } else { "off" }),
-            format!("New conversation: {}", due.as_deref().unwrap_or("never by itself")),
+            format!("New conversation: {}", due.as_deref().unwrap_or("never automatically")),
         ];
         Ok(lines.join("\n"))
     }
@@ -259,7 +259,9 @@ impl Conversation {
         let engine = self.hub.engine(&self.agent).await?;
         let mut client = EngineClient::of(&engine, &taken.message.channel);
         let session = row.conversation.session_id;
-        client.open(&session).await.map_err(|error| error.text().to_owned())?;
+        if client.open(&session).await.map_err(|error| error.text().to_owned())?.is_none() {
+            return Ok("No conversation yet.".to_owned());
+        }
         let asked = client.session(&session, SessionCommand::Context, None).await;
         let events = asked.map_err(|error| error.text().to_owned())?;
         let report = events.iter().find_map(|stamped| match &stamped.event {
@@ -311,7 +313,9 @@ async fn summarise(
 ) -> Result<String, String> {
     let engine = hub.engine(agent).await?;
     let mut client = EngineClient::of(&engine, &taken.message.channel);
-    client.open(session).await.map_err(|error| error.text().to_owned())?;
+    if client.open(session).await.map_err(|error| error.text().to_owned())?.is_none() {
+        return Ok("No conversation yet.".to_owned());
+    }
     let asked = client.session(session, SessionCommand::Compact { wish }, None).await;
     let mut answers = asked.map_err(|error| error.text().to_owned())?.into_iter();
     let end = async {

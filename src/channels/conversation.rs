@@ -258,14 +258,14 @@ impl Conversation {
         let opened = match self.hub.engine(&self.agent).await {
             Ok(engine) => {
                 let mut client = super::engine_client::EngineClient::of(&engine, &self.channel);
-                client.open(&turn.session).await.map(|opened| (client, opened))
+                client.open(&turn.session).await.map(|opened| opened.map(|opened| (client, opened)))
             }
             Err(why) => Err(NotDone::Gone(why)),
         };
         let (client, opened) = match opened {
-            Ok(opened) => opened,
+            Ok(Some(opened)) => opened,
             // The session was never written, or was deleted: the messages begin another one.
-            Err(NotDone::Refused(..)) => {
+            Ok(None) => {
                 let text = turn.text.clone();
                 return match self.begin(messages.clone(), text).await {
                     Ok(()) => true,
@@ -275,8 +275,8 @@ impl Conversation {
                     }
                 };
             }
-            Err(NotDone::Gone(why)) => {
-                self.failed(&messages, &why).await;
+            Err(error) => {
+                self.failed(&messages, error.text()).await;
                 return false;
             }
         };
@@ -332,7 +332,7 @@ impl Conversation {
         let id = turn_id(std::slice::from_ref(&taken));
         let command = SessionCommand::Steer { text: message.text, attachments: Vec::new(), piped: Some(0) };
         let session = running.session.clone();
-        match running.client.session(&session, command, Some(id.clone())).await {
+        match running.client.send(&session, command, id.clone()).await {
             Err(error) if !error.is_duplicate() => {
                 let why = error.text().to_owned();
                 self.failed(&[taken], &why).await;
@@ -437,5 +437,5 @@ async fn send(running: &mut RunningTurn) -> Result<(), NotDone> {
     // All of it is another person's text: hosts that it names open nothing.
     let command = SessionCommand::Send { text: running.turn.text.clone(), attachments: Vec::new(), piped: Some(0) };
     let (session, id) = (running.session.clone(), running.turn.id.clone());
-    running.client.session(&session, command, Some(id)).await.map(drop)
+    running.client.send(&session, command, id).await
 }

@@ -91,7 +91,7 @@ async fn post_until_taken(
 ) -> Result<(), (String, u32)> {
     let client = client.as_ref().map_err(|why| (why.clone(), 0))?;
     let Some(webhook) = hub.channel(&reply.channel).and_then(|config| config.webhook.clone()) else {
-        return Err(("the channel has no webhook any more".to_owned(), 0));
+        return Err(("the channel's webhook was removed".to_owned(), 0));
     };
     let mut pause = FIRST_PAUSE;
     let mut attempt = 1;

@@ -64,6 +64,16 @@ impl EngineClient {
 
     /// Has a command done. Returns the events that answer it.
     pub async fn ask(&mut self, command: Command, message: Option<MessageId>) -> Result<Vec<Arc<Stamped>>, NotDone> {
+        let (events, refused) = self.answers(command, message).await?;
+        refused.map_or(Ok(events), Err)
+    }
+
+    /// Has a command done. Returns the events that answer it, and why it was not done: words to the user count as that.
+    async fn answers(
+        &mut self,
+        command: Command,
+        message: Option<MessageId>,
+    ) -> Result<(Vec<Arc<Stamped>>, Option<NotDone>), NotDone> {
         self.last += 1;
         let id = self.last;
         self.link.requests.forward(ClientRequest { id, message, command }).await.map_err(|_| gone())?;
@@ -74,10 +84,8 @@ impl EngineClient {
                 match link.events.recv().await.ok_or_else(gone)? {
                     ToClient::Event(stamped) if stamped.re == Some(id) => events.push(stamped),
                     ToClient::Reply(reply) if reply.id == id => {
-                        return match reply.error {
-                            Some(error) => Err(NotDone::Refused(error.code, error.message)),
-                            None => Ok(events),
-                        };
+                        let refused = reply.error.map(|error| NotDone::Refused(error.code, error.message));
+                        return Ok((events, refused));
                     }
                     ToClient::Event(stamped) => early.push_back(stamped),
                     ToClient::CutOff { why } => return Err(NotDone::Gone(why)),
@@ -126,14 +134,47 @@ impl EngineClient {
 
     /// Makes a session.
     pub async fn create(&mut self, new: NewSession) -> Result<Opened, NotDone> {
-        let events = self.ask(Command::Engine(EngineCommand::Create(new)), None).await?;
-        opened(events).ok_or_else(|| NotDone::Gone("the session was not made".to_owned()))
+        let (events, refused) = self.answers(Command::Engine(EngineCommand::Create(new)), None).await?;
+        let not_made = || refused.unwrap_or_else(|| NotDone::Gone("the session was not made".to_owned()));
+        opened(events).ok_or_else(not_made)
     }
 
-    /// Opens a session: its events come from now on.
-    pub async fn open(&mut self, id: &SessionId) -> Result<Opened, NotDone> {
-        let events = self.session(id, SessionCommand::Open { rows: ROWS }, None).await?;
-        opened(events).ok_or_else(|| NotDone::Gone("the session was not opened".to_owned()))
+    /// Sends a message to a session. A word to the user about it is no refusal.
+    pub async fn send(&mut self, id: &SessionId, command: SessionCommand, message: MessageId) -> Result<(), NotDone> {
+        let command = Command::Session { id: id.clone(), command };
+        let (events, refused) = self.answers(command, Some(message)).await?;
+        let accepted = events
+            .iter()
+            .any(|stamped| matches!(stamped.event, Event::Session { event: SessionEvent::Accepted { .. }, .. }));
+        // Whoever follows the turn hears them too.
+        self.early.extend(events);
+        match refused {
+            Some(refused) if !accepted => Err(refused),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Opens a session: its events come from now on. `None` if there is none with this id.
+    pub async fn open(&mut self, id: &SessionId) -> Result<Option<Opened>, NotDone> {
+        let command = Command::Session { id: id.clone(), command: SessionCommand::Open { rows: ROWS } };
+        let (events, refused) = self.answers(command, None).await?;
+        // One whose last turn was interrupted is opened with a word about that.
+        if let Some(opened) = opened(events) {
+            return Ok(Some(opened));
+        }
+        let refused = refused.unwrap_or_else(|| NotDone::Gone("the session was not opened".to_owned()));
+        tracing::warn!(session = id.as_str(), why = refused.text(), "the session of a channel was not opened");
+        // One that can't be read, or that another process has, stays what it is.
+        if self.lists(id).await? { Err(refused) } else { Ok(None) }
+    }
+
+    /// True if there is a session with this id.
+    async fn lists(&mut self, id: &SessionId) -> Result<bool, NotDone> {
+        let events = self.ask(Command::Engine(EngineCommand::List), None).await?;
+        Ok(events.iter().any(|stamped| match &stamped.event {
+            Event::Engine(EngineEvent::Listed { sessions }) => sessions.iter().any(|meta| meta.id == *id),
+            Event::Engine(_) | Event::Session { .. } => false,
+        }))
     }
 
     /// The next event; `None` once the engine has ended.

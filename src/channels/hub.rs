@@ -19,6 +19,9 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
+/// Folder in the home directory with the working directories of agents that name none.
+const OWN_DIRECTORIES: &str = "lisle-agents";
+
 /// Engine of a workspace, once it is open.
 pub type EngineFuture<'a> = Pin<Box<dyn Future<Output = Result<Engine, String>> + Send + 'a>>;
 
@@ -33,7 +36,7 @@ pub trait ChannelEngines: Send + Sync {
 pub struct ChannelPlaces {
     /// Files of channels, out of reach of a model's commands.
     pub files: PathBuf,
-    /// Session rows and working directories of agents.
+    /// Session rows of agents.
     pub agents: PathBuf,
     /// Workspaces of agents.
     pub workspaces: PathBuf,
@@ -110,7 +113,8 @@ impl ChannelHub {
     /// A sentence without its end.
     pub fn directory(&self, agent: &AgentId) -> Result<PathBuf, String> {
         let Some(written) = self.settings.agent(agent).directory else {
-            let own = self.places.agents.join(agent.as_str()).join("files");
+            // Outside lisle's own folders, in which no session works.
+            let own = self.places.home.join(OWN_DIRECTORIES).join(agent.as_str());
             std::fs::create_dir_all(&own).map_err(|error| format!("can't make {}: {error}", own.display()))?;
             return Ok(own);
         };

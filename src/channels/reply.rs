@@ -17,7 +17,7 @@ use crate::routes::store::RouteRows;
 use std::sync::Arc;
 
 /// Text for a channel whose turn failed. The reason stays with the operator.
-pub(super) const FAILED: &str = "Sorry, there is no answer: an error occurred. The operator can see it.";
+pub(super) const FAILED: &str = "Sorry, no answer: an error occurred. The operator can see it.";
 
 /// Result of a turn, or of messages that none could be begun for.
 #[derive(Debug)]

@@ -222,7 +222,7 @@ impl RouteWork<'_> {
                     format!("Session {label:?} is active: new messages in this chat go there.")
                 }
                 Err(NamedError::Label) => "A name has at most 64 characters.".to_owned(),
-                Err(NamedError::Key(error)) => format!("No session of this name: {error}."),
+                Err(NamedError::Key(error)) => format!("Invalid session name: {error}."),
             }
         })
         .await

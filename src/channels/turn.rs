@@ -22,7 +22,7 @@ const GOES_ON: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TurnStep {
     Nothing,
-    /// It can take messages.
+    /// It runs, so that it can take messages.
     Streams,
     Ended(TurnEnd),
     /// The session has another id.
@@ -49,6 +49,8 @@ pub(super) struct RunningTurn {
     pub began: At,
     /// Its message is in the conversation: what follows is its own.
     seen: bool,
+    /// Whoever follows it knows that.
+    announced: bool,
     answer: Option<(MessageId, AssistantText)>,
     asked: BTreeMap<String, (Request, Instant)>,
     /// Messages that wait in the session.
@@ -75,6 +77,7 @@ impl RunningTurn {
             meta,
             began,
             seen: false,
+            announced: false,
             answer: None,
             asked: BTreeMap::new(),
             waiting: Vec::new(),
@@ -127,6 +130,9 @@ impl RunningTurn {
 
     /// Waits for what comes next.
     pub async fn next(&mut self) -> TurnStep {
+        if self.seen && !std::mem::replace(&mut self.announced, true) {
+            return TurnStep::Streams;
+        }
         let unanswered = self.asked.values().map(|(_, since)| *since + UNANSWERED).min();
         let until = [unanswered, self.goes_on_by].into_iter().flatten().min();
         let far = Instant::now() + Duration::from_secs(86_400 * 365);
@@ -156,7 +162,7 @@ impl RunningTurn {
             self.asked.values().filter(|(_, since)| due(since)).map(|(request, _)| request.clone()).collect();
         for request in old {
             self.asked.remove(request.id.as_str());
-            let text = "Nobody answered within 24 hours.".to_owned();
+            let text = "No answer within 24 hours.".to_owned();
             let shown = Some(request.hash());
             let command = SessionCommand::Answer { request: request.id, answer: UserAnswer::No(Some(text)), shown };
             if let Err(error) = self.client.session(&self.session, command, None).await {
@@ -181,9 +187,6 @@ impl RunningTurn {
             SessionEvent::Accepted { id, queued: false } if *id == self.turn.id => self.seen = true,
             SessionEvent::Row(row) => {
                 self.hear_row(row);
-                if self.seen && matches!(row.body, Body::Assistant(_)) {
-                    return TurnStep::Streams;
-                }
             }
             SessionEvent::Delta { id, add } => {
                 if let Some((_, said)) = self.answer.as_mut().filter(|(row, _)| row == id) {

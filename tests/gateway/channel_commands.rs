@@ -71,21 +71,21 @@ const MAIN: &str = "agent:main:main";
 #[test]
 fn named_sessions_are_conversations_of_their_own() {
     let chat = Chat::new([Script::says("A."), Script::says("B."), Script::says("C.")], "");
-    assert_eq!(chat.says("first"), "A.");
+    assert_eq!(chat.says("alpha"), "A.");
     assert_eq!(
         chat.says("/session new Research"),
         "Session \"Research\" is active: new messages in this chat go there."
     );
-    assert_eq!(chat.says("second"), "B.");
+    assert_eq!(chat.says("beta"), "B.");
     let listed = chat.says("/session list");
     assert!(listed.contains("- Research (research) active"), "{listed}");
     assert_eq!(chat.says("/session"), format!("Session: Research\n{MAIN}:chat:research"));
     assert_eq!(chat.says("/session switch nothing"), "No session \"nothing\". /session list shows them.");
     assert!(chat.says("/session rename x").starts_with("Usage: /session new"));
     assert_eq!(chat.says("/session close"), "The main session is active.");
-    assert_eq!(chat.says("third"), "C.");
+    assert_eq!(chat.says("gamma"), "C.");
     let asked = chat.channel.place.server.asked();
-    assert!(!asked[1].body.contains("first") && asked[2].body.contains("first") && !asked[2].body.contains("second"));
+    assert!(!asked[1].body.contains("alpha") && asked[2].body.contains("alpha") && !asked[2].body.contains("beta"));
     assert_ne!(chat.row(MAIN)["sessionId"], chat.row(&format!("{MAIN}:chat:research"))["sessionId"]);
     assert_eq!(chat.says("/session switch RESEARCH"), "Session \"Research\" is active.");
     assert_eq!(chat.channel.place.server.asked().len(), 3, "no command reached the model");
@@ -94,7 +94,7 @@ fn named_sessions_are_conversations_of_their_own() {
 #[test]
 fn a_new_conversation_is_begun_by_a_word_with_a_model_and_a_first_prompt() {
     let chat = Chat::new([Script::says("A."), Script::says("B."), Script::says("C.")], "");
-    assert_eq!(chat.says("one"), "A.");
+    assert_eq!(chat.says("alpha"), "A.");
     let first = chat.row(MAIN)["sessionId"].clone();
     assert_eq!(chat.says("/new"), "New conversation.");
     let second = chat.row(MAIN)["sessionId"].clone();
@@ -105,7 +105,7 @@ fn a_new_conversation_is_begun_by_a_word_with_a_model_and_a_first_prompt() {
     assert_eq!(chat.question(1), "two", "the model's name is no part of the prompt");
     assert_eq!(chat.says("three"), "C.");
     assert_eq!(chat.row(MAIN)["sessionId"], row["sessionId"]);
-    assert!(!chat.channel.place.server.asked()[2].body.contains("one"));
+    assert!(!chat.channel.place.server.asked()[2].body.contains("alpha"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn stop_ends_the_turn_and_drops_what_waits() {
 fn a_reset_waits_for_the_turn_that_runs() {
     let gate = Gate::new();
     let chat = Chat::new([Script::says("A.").held(&gate), Script::says("B.")], "");
-    chat.send("one");
+    chat.send("alpha");
     chat.asked(1);
     chat.send("/new two");
     assert!(chat.says("/new").contains("Send /stop"), "one reset waits");
@@ -138,7 +138,7 @@ fn a_reset_waits_for_the_turn_that_runs() {
     let texts: Vec<String> =
         chat.channel.hook.asked().iter().map(|reply| reply.json()["text"].as_str().unwrap().to_owned()).collect();
     assert_eq!(texts[1..], ["A.", "B."]);
-    assert!(!chat.channel.place.server.asked()[1].body.contains("one"));
+    assert!(!chat.channel.place.server.asked()[1].body.contains("alpha"));
 }
 
 #[test]

@@ -375,7 +375,11 @@ fn a_turn_that_asks_waits_for_the_operator() {
         use sha2::{Digest, Sha256};
         Sha256::digest(shown.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
     };
-    raw.request(2, "lisle.command", &of("answer", json!({"request": request["id"], "answer": "once", "shown": hash})));
+    raw.request(
+        2,
+        "lisle.command",
+        &of("answer", json!({"request": request["id"], "answer": {"answer": "once"}, "shown": hash})),
+    );
     assert_eq!(channel.replies(1)[0].json()["text"], "Written.");
     assert_eq!(std::fs::read_to_string(folder.path().join("new.txt")).unwrap(), "text\n");
 }

@@ -39,17 +39,13 @@ pub(super) async fn receive(
             };
             Ok(json(status, &answer))
         }
-        Err(error) => Err(problem(&guarding, &caller, proof, error)),
+        Err(error) => Err(problem(&guarding, &caller, error)),
     }
 }
 
-fn problem(guarding: &Guarding, caller: &Caller, proof: InboundProof<'_>, error: InboundError) -> Problem {
+fn problem(guarding: &Guarding, caller: &Caller, error: InboundError) -> Problem {
     match error {
-        // Nobody without proof learns which channels there are.
-        InboundError::UnknownChannel(_) if matches!(proof, InboundProof::Signed { .. }) => {
-            forged(guarding, caller, None)
-        }
-        InboundError::Forged(why) => forged(guarding, caller, Some(why.to_string())),
+        InboundError::Forged(why) => forged(guarding, caller, &why.to_string()),
         InboundError::UnknownChannel(name) => Problem::not_found(format!(
             "No channel {name:?}: add [channels.NAME] to config.toml and restart the gateway."
         )),
@@ -59,11 +55,10 @@ fn problem(guarding: &Guarding, caller: &Caller, proof: InboundProof<'_>, error:
 }
 
 /// A wrong signature counts as a wrong token.
-fn forged(guarding: &Guarding, caller: &Caller, why: Option<String>) -> Problem {
+fn forged(guarding: &Guarding, caller: &Caller, why: &str) -> Problem {
     match guarding.gateway.access.refuse(caller.address, Instant::now()) {
         EntryRefusal::Wrong => {
-            let why = why.unwrap_or_else(|| "invalid signature".to_owned());
-            Problem::new(StatusCode::UNAUTHORIZED, ErrorCode::Unauthorized, format!("{}.", capital(&why)))
+            Problem::new(StatusCode::UNAUTHORIZED, ErrorCode::Unauthorized, format!("{}.", capital(why)))
         }
         refusal @ EntryRefusal::LockedOut(_) => Problem::refused(refusal),
     }
