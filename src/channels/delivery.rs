@@ -37,7 +37,7 @@ struct DeadLetter<'a> {
 
 /// Result of one attempt.
 #[derive(Debug)]
-enum Attempt {
+enum PostAttempt {
     Taken,
     /// Trying again may help, after this time if the server says one.
     Again(String, Option<Duration>),
@@ -97,9 +97,9 @@ async fn post_until_taken(
     let mut attempt = 1;
     loop {
         let (why, wait) = match post(hub, client, &webhook, reply).await {
-            Attempt::Taken => return Ok(()),
-            Attempt::Refused(why) => return Err((why, attempt)),
-            Attempt::Again(why, wait) => (why, wait),
+            PostAttempt::Taken => return Ok(()),
+            PostAttempt::Refused(why) => return Err((why, attempt)),
+            PostAttempt::Again(why, wait) => (why, wait),
         };
         if attempt >= ATTEMPTS {
             return Err((why, attempt));
@@ -111,15 +111,15 @@ async fn post_until_taken(
     }
 }
 
-async fn post(hub: &ChannelHub, client: &Client, webhook: &WebhookUrl, reply: &ChannelReply) -> Attempt {
+async fn post(hub: &ChannelHub, client: &Client, webhook: &WebhookUrl, reply: &ChannelReply) -> PostAttempt {
     // It is made with the first reply, and read again: another one counts at once.
     let secret = match hub.files.make_secret(&reply.channel, false) {
         Ok(secret) => secret,
-        Err(error) => return Attempt::Again(format!("no secret to sign with: {error}"), None),
+        Err(error) => return PostAttempt::Again(format!("no secret to sign with: {error}"), None),
     };
     let body = match serde_json::to_vec(reply) {
         Ok(body) => body,
-        Err(error) => return Attempt::Refused(format!("not written as JSON: {error}")),
+        Err(error) => return PostAttempt::Refused(format!("not written as JSON: {error}")),
     };
     let time = jiff::Timestamp::now().as_second().to_string();
     let signature = sign(secret.as_bytes(), &time, &body).unwrap_or_default();
@@ -130,7 +130,7 @@ async fn post(hub: &ChannelHub, client: &Client, webhook: &WebhookUrl, reply: &C
         .header(SIGNATURE_HEADER, format!("sha256={signature}"))
         .body(body);
     match request.send().await {
-        Ok(response) if response.status().is_success() => Attempt::Taken,
+        Ok(response) if response.status().is_success() => PostAttempt::Taken,
         Ok(response) => {
             let status = response.status();
             let wait = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -138,13 +138,13 @@ async fn post(hub: &ChannelHub, client: &Client, webhook: &WebhookUrl, reply: &C
             let why = format!("the webhook answered {status}");
             let passing = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_EARLY, StatusCode::TOO_MANY_REQUESTS];
             if status.is_server_error() || passing.contains(&status) {
-                Attempt::Again(why, wait)
+                PostAttempt::Again(why, wait)
             } else {
-                Attempt::Refused(why)
+                PostAttempt::Refused(why)
             }
         }
         // Its address is not repeated: it may hold a key.
-        Err(error) => Attempt::Again(format!("the webhook was not reached: {}", error.without_url()), None),
+        Err(error) => PostAttempt::Again(format!("the webhook was not reached: {}", error.without_url()), None),
     }
 }
 

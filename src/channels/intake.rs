@@ -136,11 +136,8 @@ async fn admit(
 
 /// Gives the sender a code, over the channel and to whoever brought the message.
 async fn pairing(hub: &Arc<ChannelHub>, message: InboundMessage, code: &str) -> InboundAnswer {
-    let text = format!(
-        "You are not on the list of this agent. Your code is {code}, for one hour: the operator lets you in with \
-         \"lisle channel allow {} --code {code}\".",
-        message.channel
-    );
+    let text =
+        format!("You are not on this agent's list. Send the operator this code, which is valid for one hour: {code}");
     hub.log.add(ChannelLogLine::of("pairing", &message, ""));
     let reply = ChannelReply::to(&message, ReplyKind::Pairing, text.clone(), now());
     if let Some(n) = hub.done(Vec::new(), Some(reply)).await {
@@ -162,7 +159,7 @@ async fn admitted(hub: &Arc<ChannelHub>, message: InboundMessage) -> Result<Inbo
                 return Err(unavailable(error));
             }
             let answer = InboundAnswer::Accepted { id, key: key.to_string() };
-            dispatch(hub, taken, agent, key);
+            dispatch(hub, *taken, agent, key);
             Ok(answer)
         }
         Taking::Duplicate(done) => {

@@ -32,7 +32,7 @@ pub(super) struct Ledger {
 #[derive(Debug)]
 pub(super) enum Taking {
     /// It is new; it counts once it is written.
-    New(TakenMessage, Written),
+    New(Box<TakenMessage>, Written),
     /// It came before; the first one counts once this is written.
     Duplicate(Written),
     /// Too many messages wait.
@@ -84,7 +84,7 @@ impl Ledger {
         }
         let taken = TakenMessage { n: inner.state.number(), at, message: message.clone() };
         let written = self.add(&mut inner, ChannelRecord::Taken(taken.clone()));
-        Taking::New(taken, written)
+        Taking::New(Box::new(taken), written)
     }
 
     /// Forgets a message that could not be written, so that it may come again.

@@ -41,7 +41,7 @@ async fn run(hub: Arc<ChannelHub>, name: String, mut from: UnboundedReceiver<Rou
 }
 
 /// What becomes of a message by its words and its sender.
-enum Reading {
+enum MessageReading {
     Message,
     Command(OwnerCommand),
     Usage(UsageError),
@@ -56,10 +56,10 @@ struct RouteWork<'a> {
 impl RouteWork<'_> {
     async fn go(self) {
         let command = match self.read().await {
-            Reading::Message => None,
-            Reading::Command(command) => Some(command),
-            Reading::Usage(error) => return self.answer(error.to_string()).await,
-            Reading::Ignored => {
+            MessageReading::Message => None,
+            MessageReading::Command(command) => Some(command),
+            MessageReading::Usage(error) => return self.answer(error.to_string()).await,
+            MessageReading::Ignored => {
                 let message = &self.message.taken.message;
                 let line = ChannelLogLine::of("refused", message, "no right to commands");
                 self.hub.log.add(ChannelLogLine { key: self.message.base.to_string(), ..line });
@@ -83,28 +83,28 @@ impl RouteWork<'_> {
     }
 
     /// Reads a command, and decides if the sender may use it.
-    async fn read(&self) -> Reading {
+    async fn read(&self) -> MessageReading {
         let message = &self.message.taken.message;
         let config = self.hub.channel(&message.channel).cloned().unwrap_or_default();
         let mentions: Vec<&str> = config.mentions.iter().map(String::as_str).collect();
         let words = CommandWords { triggers: &self.hub.session.reset_triggers, mentions: &mentions, models: &[] };
-        let Some(parsed) = parse(&message.text, &words) else { return Reading::Message };
+        let Some(parsed) = parse(&message.text, &words) else { return MessageReading::Message };
         let (files, channel, allow_from) = (self.hub.files.clone(), message.channel.clone(), config.allow_from.clone());
         let access = tokio::task::spawn_blocking(move || files.channel_access(&channel, &allow_from)).await;
         let list = match access {
             Ok(Ok(access)) => access.allowed,
-            Ok(Err(_)) | Err(_) => return Reading::Ignored,
+            Ok(Err(_)) | Err(_) => return MessageReading::Ignored,
         };
         let sender = Sender::Person { channel: &message.channel, id: &message.from.id };
         let standing = self.hub.settings.commands.standing(sender, &list, &self.hub.names.opaque);
         match parsed {
             Ok(command) => match verdict(&command, standing) {
-                CommandVerdict::Run => Reading::Command(command),
-                CommandVerdict::Ignore => Reading::Ignored,
-                CommandVerdict::Message => Reading::Message,
+                CommandVerdict::Run => MessageReading::Command(command),
+                CommandVerdict::Ignore => MessageReading::Ignored,
+                CommandVerdict::Message => MessageReading::Message,
             },
-            Err(error) if standing >= SenderStanding::Authorised => Reading::Usage(error),
-            Err(_) => Reading::Ignored,
+            Err(error) if standing >= SenderStanding::Authorised => MessageReading::Usage(error),
+            Err(_) => MessageReading::Ignored,
         }
     }
 

@@ -5,15 +5,15 @@ use super::args::{
 };
 use super::definitions::now;
 use super::exit::Exit;
-use super::gateway::{failed, not_called, usage};
-use super::output::{print_json, say};
+use super::output::{complain, print_json, say};
 use crate::channels::{
     ChannelFigures, ChannelFiles, ChannelLogLine, InboundAnswer, InboundMessage, MessageChat, MessageSender,
 };
 use crate::domain::sanitise::clean_line;
-use crate::gateway::dial::GatewayRoute;
+use crate::gateway::dial::{DialError, GatewayRoute};
 use crate::gateway::home::random_hex;
-use crate::gateway::{methods, remote};
+use crate::gateway::methods;
+use crate::gateway::remote::{self, CallError};
 use crate::routes::channel_config::{ChannelConfig, ChannelSettings};
 use crate::routes::key::{ChatType, OpaqueChannels};
 use crate::runtime;
@@ -37,6 +37,17 @@ pub(super) async fn run(bootstrap: &Bootstrap, command: ChannelCommand) -> Exit 
         ChannelCommand::Send(args) => send(bootstrap, args).await,
         ChannelCommand::Log(args) => log(&files, &args),
     }
+}
+
+fn failed(why: &str) -> Exit {
+    complain(&format!("lisle: {}.", why.trim_end_matches('.')));
+    Exit::Failed
+}
+
+/// Wrong arguments.
+fn usage(why: &str) -> Exit {
+    complain(&format!("lisle: {why}."));
+    Exit::Usage
 }
 
 /// Channel of the settings, by its name.
@@ -201,7 +212,10 @@ async fn send(bootstrap: &Bootstrap, args: ChannelSend) -> Exit {
     let way = GatewayRoute::Socket(runtime::gateway::files(&bootstrap.paths));
     let answer = match remote::call::<InboundAnswer>(&way, methods::CHANNEL_SEND, &message).await {
         Ok(answer) => answer,
-        Err(error) => return not_called(&error),
+        Err(CallError::Dial(DialError::NoGateway)) => {
+            return failed("no gateway runs for this home: \"lisle serve --background\" starts one");
+        }
+        Err(error) => return failed(&error.to_string()),
     };
     if args.json {
         let printed = print_json(&answer);

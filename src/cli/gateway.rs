@@ -248,7 +248,7 @@ fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
     done.unwrap_or_else(|error| failed(&format!("can't use the gateway's token file: {error}")))
 }
 
-pub(super) fn not_called(error: &CallError) -> Exit {
+fn not_called(error: &CallError) -> Exit {
     if matches!(error, CallError::Dial(DialError::NoGateway)) {
         return failed("no gateway runs for this home: \"lisle serve --background\" starts one");
     }

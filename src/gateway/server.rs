@@ -462,8 +462,7 @@ pub async fn serve(
         visits: Mutex::default(),
         stop,
     });
-    let engines = Arc::new(GatewayEngines(Arc::downgrade(&gateway)));
-    gateway.channels.start(engines).await;
+    gateway.channels.start(Arc::new(GatewayEngines(Arc::downgrade(&gateway)))).await;
     listeners.into_iter().for_each(|listener| listener.start(gateway.clone()));
     ready(owned.owner());
     tracing::info!(pid = gateway.owner.pid, "the gateway listens");

@@ -211,7 +211,7 @@ fn strangers_do_nothing_until_the_operator_lets_them_in() {
     let reply = channel.replies(1)[0].json();
     assert_eq!((&reply["kind"], &reply["text"]), (&json!("pairing"), &paired["reply"]));
     assert_eq!(of("m-3", None).json()["reason"], "pairing code already sent");
-    let code = reply["text"].as_str().unwrap().split("--code ").nth(1).unwrap().trim_end_matches("\".").to_owned();
+    let code = reply["text"].as_str().unwrap().rsplit(": ").next().unwrap().to_owned();
     let wrong = channel.place.lisle(&["channel", "allow", "talk", "--code", "ABCD2345"]);
     assert!(!wrong.status.success() && err(&wrong).contains("no open request"), "{}", err(&wrong));
     let listed = out(&channel.place.lisle(&["channel", "list"]));

@@ -1,3 +1,5 @@
+//! Transcripts of the reference from conversations of lisle.
+
 use super::*;
 use crate::domain::message::{AssistantText, Info, InfoKind, Thinking};
 use crate::domain::notice::Level;
