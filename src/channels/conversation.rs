@@ -10,9 +10,9 @@ use super::ledger::written;
 use super::record::{ChannelTurn, ReplyKind, TakenMessage};
 use super::reply::{TurnResult, finished};
 use super::rows::now;
-use super::turn::{RunningTurn, TurnStep};
+use super::turn::{RunningTurn, TakenUp, TurnStep};
 use crate::domain::ids::{At, MessageId};
-use crate::protocol::{QueueEdit, SessionCommand, TurnEnd};
+use crate::protocol::{Opened, QueueEdit, SessionCommand, TurnEnd};
 use crate::routes::key::{AgentId, SessionKey};
 use crate::routes::queue::{
     DropReason, QueueOverrides, QueueSettings, QueueStep, QueuedMessage, QueuedTurn, SessionQueue,
@@ -212,13 +212,10 @@ impl Conversation {
         }
         let prompt = turn.prompt();
         let messages: Vec<TakenMessage> = turn.messages.iter().filter_map(|message| self.taken(message)).collect();
-        match self.begin(messages.clone(), prompt).await {
-            Ok(()) => true,
-            Err(why) => {
-                self.failed(&messages, &why).await;
-                false
-            }
+        if let Err(why) = self.begin(messages.clone(), prompt).await {
+            self.failed(&messages, &why).await;
         }
+        self.running.is_some()
     }
 
     /// Sends messages to their session.
@@ -239,13 +236,31 @@ impl Conversation {
         };
         // Before the session has it: after a death the same message goes to the same session.
         written(self.hub.ledger.begin(turn.clone())).await?;
-        let mut running = RunningTurn::new(client, turn, messages, opened.meta, now());
-        match send(&mut running).await {
-            Ok(()) => {}
-            Err(error) if error.is_duplicate() => {}
+        let running = RunningTurn::new(client, turn, messages, opened.meta.clone(), now());
+        self.run_turn(running, &opened).await
+    }
+
+    /// Sends the message of a turn, or takes the turn up where the session has it already.
+    ///
+    /// # Errors
+    /// A sentence without its end.
+    async fn run_turn(&mut self, mut running: RunningTurn, opened: &Opened) -> Result<(), String> {
+        let state = match send(&mut running).await {
+            Ok(()) => TakenUp::Runs,
+            Err(error) if error.is_duplicate() => running.take_up(opened).await,
             Err(error) => return Err(error.text().to_owned()),
-        }
+        };
+        let of = running.turn.of.clone();
         self.running = Some(running);
+        match state {
+            TakenUp::Runs => {}
+            // Nothing was sent into it since.
+            TakenUp::Ended => drop(self.end(TurnEnd::Done).await),
+            TakenUp::Steered => {
+                self.running = None;
+                self.hub.done(of, None).await;
+            }
+        }
         Ok(())
     }
 
@@ -267,40 +282,19 @@ impl Conversation {
             // The session was never written, or was deleted: the messages begin another one.
             Ok(None) => {
                 let text = turn.text.clone();
-                return match self.begin(messages.clone(), text).await {
-                    Ok(()) => true,
-                    Err(why) => {
-                        self.failed(&messages, &why).await;
-                        false
-                    }
-                };
+                if let Err(why) = self.begin(messages.clone(), text).await {
+                    self.failed(&messages, &why).await;
+                }
+                return self.running.is_some();
             }
             Err(error) => {
                 self.failed(&messages, error.text()).await;
                 return false;
             }
         };
-        let mut running = RunningTurn::new(client, turn, messages, opened.meta.clone(), now());
-        let answered = match send(&mut running).await {
-            Ok(()) => false,
-            Err(error) if error.is_duplicate() => {
-                let answered = running.look_back(&opened.rows);
-                let works = opened.meta.activity != crate::domain::session::Activity::Idle;
-                if !answered || works {
-                    running.go_on(&opened).await;
-                }
-                answered && !works
-            }
-            Err(error) => {
-                let (messages, why) = (running.messages.clone(), error.text().to_owned());
-                self.failed(&messages, &why).await;
-                return false;
-            }
-        };
-        self.running = Some(running);
-        if answered {
-            // Nothing was sent into it since.
-            let _ = self.end(TurnEnd::Done).await;
+        let running = RunningTurn::new(client, turn, messages.clone(), opened.meta.clone(), now());
+        if let Err(why) = self.run_turn(running, &opened).await {
+            self.failed(&messages, &why).await;
         }
         self.running.is_some()
     }

@@ -8,7 +8,7 @@ use crate::domain::request::{Request, UserAnswer};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::usage::Usage;
 use crate::domain::{At, SessionId};
-use crate::protocol::{Event, QueueEdit, Queued, SessionCommand, SessionEvent, TurnEnd};
+use crate::protocol::{Event, Opened, QueueEdit, Queued, SessionCommand, SessionEvent, TurnEnd};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -29,6 +29,15 @@ pub(super) enum TurnStep {
     Renamed,
     /// The engine has ended.
     Gone,
+}
+
+/// State of a turn whose message the session had already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TakenUp {
+    Runs,
+    Ended,
+    /// Its message was part of another turn.
+    Steered,
 }
 
 /// Turn that runs.
@@ -87,7 +96,7 @@ impl RunningTurn {
 
     /// Text of the answer.
     pub fn answer(&self) -> Option<&str> {
-        let (_, said) = self.answer.as_ref().filter(|(_, said)| !said.intermediate)?;
+        let (_, said) = self.answer.as_ref().filter(|(_, said)| !said.intermediate && !said.partial)?;
         Some(said.text.trim()).filter(|text| !text.is_empty())
     }
 
@@ -97,22 +106,32 @@ impl RunningTurn {
         self.steered.iter().filter(|(id, _)| waits(id)).cloned().collect()
     }
 
-    /// Finds its rows among those of a session that was opened after a death. True if it has its answer.
-    pub fn look_back(&mut self, rows: &[Message]) -> bool {
+    /// Takes up a turn whose message the session has already: finds its rows among the last ones, and goes on with it.
+    pub async fn take_up(&mut self, opened: &Opened) -> TakenUp {
         self.before = None;
-        for row in rows {
-            let others = self.seen && row.id != self.turn.id && matches!(&row.body, Body::User(said) if !said.steer);
-            if others {
+        let mut closed = false;
+        for row in &opened.rows {
+            if let Body::User(said) = &row.body {
+                let own = row.id == self.turn.id;
+                if own && said.steer {
+                    return TakenUp::Steered;
+                }
+                closed |= self.seen && !own && !said.steer;
+            }
+            if closed {
                 break;
             }
             self.hear_row(row);
         }
-        let whole = self.answer.as_ref().is_some_and(|(_, said)| !said.partial && !said.intermediate);
-        whole && self.answer().is_some()
+        if closed || (opened.meta.activity == Activity::Idle && self.answer().is_some()) {
+            return TakenUp::Ended;
+        }
+        self.go_on(opened).await;
+        TakenUp::Runs
     }
 
     /// Goes on with a turn that a death interrupted, if the session does not do so already.
-    pub async fn go_on(&mut self, opened: &crate::protocol::Opened) {
+    async fn go_on(&mut self, opened: &Opened) {
         self.goes_on_by = Some(Instant::now() + GOES_ON);
         let command = match opened.meta.activity {
             Activity::Running(_) | Activity::NeedsYou(_) | Activity::Stopping => {

@@ -241,6 +241,8 @@ fn a_gateway_that_is_killed_in_a_turn_answers_after_its_next_start_once() {
     }
     let web = Web::serve(&channel.place, &[]);
     let owner = token(&channel.place, &[]);
+    let session = channel.rows()["agent:main:main"]["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(web.get(&format!("/v1/workspaces/main/sessions/{session}/messages"), &owner).status, 200);
     assert_eq!(channel.replies(1)[0].json()["text"], "The answer.");
     let again = web.post(INBOUND, &owner, &message("m-1", "What is it?"));
     assert_eq!(again.json()["status"], "duplicate", "{}", again.body);
@@ -436,4 +438,26 @@ impl Web {
     fn kill(&self) {
         self.signal(Signal::KILL);
     }
+}
+
+#[test]
+fn a_message_that_was_steered_before_a_death_is_not_answered_again() {
+    let gate = Gate::new();
+    let calls = Script::calls(&[("list", json!({"path": "."}))]);
+    let model = [calls.held(&gate), Script::says("Never.").held(&Gate::new()), Script::says("Both.")];
+    let channel = Channel::new(model, [taken(), taken()], "[messages.queue]\nmode = \"steer\"\n");
+    {
+        let web = Web::serve(&channel.place, &[]);
+        let owner = token(&channel.place, &[]);
+        assert_eq!(web.post(INBOUND, &owner, &message("m-1", "alpha")).status, 202);
+        until("the model is asked", || channel.place.server.asked().len() == 1);
+        assert_eq!(web.post(INBOUND, &owner, &message("m-2", "beta")).status, 202);
+        gate.open();
+        until("it is steered", || channel.place.server.asked().iter().any(|asked| asked.body.contains("beta")));
+        web.kill();
+    }
+    let _web = Web::serve(&channel.place, &[]);
+    assert_eq!(channel.replies(1)[0].json()["text"], "Both.");
+    until("all is done", || channel.waiting() == (0, 0));
+    assert_eq!((channel.questions(), channel.hook.asked().len()), (vec!["alpha".to_owned(), "beta".to_owned()], 1));
 }
