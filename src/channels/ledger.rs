@@ -9,16 +9,17 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Records after which the file is begun again.
-const LONG: usize = 50_000;
-/// Most messages that are not done: more are refused for the moment.
+/// Bytes after which the file is begun again.
+const LONG: usize = 32 << 20;
+/// Most messages that are not done, and most bytes of their texts: more are refused for the moment.
 const MOST_PENDING: usize = 100_000;
+const MOST_BYTES: usize = 256 << 20;
 
 #[derive(Debug)]
 struct LedgerState {
     state: ChannelState,
-    /// Records since the file was begun.
-    records: usize,
+    /// Bytes since the file was begun.
+    bytes: usize,
 }
 
 /// State with its journal.
@@ -49,7 +50,7 @@ impl Ledger {
         let mut state = ChannelState::default();
         journal::read(&path)?.iter().for_each(|record| state.apply(record));
         let journal = Journal::open(path, &state.records(now))?;
-        Ok(Self { inner: Mutex::new(LedgerState { state, records: 0 }), journal })
+        Ok(Self { inner: Mutex::new(LedgerState { state, bytes: 0 }), journal })
     }
 
     fn inner(&self) -> MutexGuard<'_, LedgerState> {
@@ -64,10 +65,10 @@ impl Ledger {
     /// Applies a record and sends it to the disk.
     fn add(&self, inner: &mut LedgerState, record: ChannelRecord) -> Written {
         inner.state.apply(&record);
+        inner.bytes += record.bytes();
         let written = self.journal.append(&[record]);
-        inner.records += 1;
-        if inner.records >= LONG.max(4 * inner.state.pending.len()) {
-            inner.records = 0;
+        if inner.bytes >= LONG.max(4 * inner.state.pending_bytes) {
+            inner.bytes = 0;
             self.journal.replace(&inner.state.records(At(jiff::Timestamp::now().as_millisecond())));
         }
         written
@@ -79,7 +80,7 @@ impl Ledger {
         if inner.state.seen.has(&message.source(), &message.id, at) {
             return Taking::Duplicate(self.journal.append(&[]));
         }
-        if inner.state.pending.len() >= MOST_PENDING {
+        if inner.state.pending.len() >= MOST_PENDING || inner.state.pending_bytes >= MOST_BYTES {
             return Taking::Full;
         }
         let taken = TakenMessage { n: inner.state.number(), at, message: message.clone() };
@@ -89,9 +90,7 @@ impl Ledger {
 
     /// Forgets a message that could not be written, so that it may come again.
     pub fn untake(&self, taken: &TakenMessage) {
-        let mut inner = self.inner();
-        inner.state.pending.remove(&taken.n);
-        inner.state.seen.forget(&taken.message.source(), &taken.message.id);
+        self.inner().state.forget(taken);
     }
 
     /// A turn is begun for messages.
@@ -126,6 +125,26 @@ mod tests {
     fn message(id: &str) -> InboundMessage {
         let from = MessageSender { id: "7".into(), name: None };
         InboundMessage { id: id.into(), channel: "c".into(), from, text: "hi".into(), ..InboundMessage::default() }
+    }
+
+    #[tokio::test]
+    async fn the_file_is_begun_again_when_it_is_long_and_loses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let ledger = Ledger::open(path.clone(), At(1)).unwrap();
+        let long = "x".repeat(1 << 20);
+        for n in 0..40 {
+            let message = InboundMessage { text: long.clone(), ..message(&format!("m{n}")) };
+            let Taking::New(taken, done) = ledger.take(&message, At(1)) else { panic!("not new") };
+            assert_eq!(written(done).await, Ok(()));
+            let (_, done) = ledger.done(vec![taken.n], None);
+            assert_eq!(written(done).await, Ok(()));
+        }
+        assert_eq!(written(ledger.delivered(0)).await, Ok(()), "what was begun again is on disk");
+        assert!(std::fs::metadata(&path).unwrap().len() < 33 << 20);
+        let again = Ledger::open(path, At(2)).unwrap();
+        assert!((0..40).all(|n| matches!(again.take(&message(&format!("m{n}")), At(3)), Taking::Duplicate(_))));
+        again.look(|state| assert_eq!((state.pending.len(), state.pending_bytes), (0, 0)));
     }
 
     #[tokio::test]

@@ -219,12 +219,13 @@ impl InboundMessage {
         }
     }
 
-    /// Text for the model: in groups with who says it.
+    /// Text for the model: in groups with who says it. Further lines are indented there, so that none passes for another
+    /// person's.
     pub(super) fn prompt(&self, text: &str) -> String {
         if self.is_direct() {
             return text.to_owned();
         }
-        let id = clean_line(&self.from.id);
+        let (id, text) = (clean_line(&self.from.id), text.replace('\n', "\n  "));
         match &self.from.name {
             Some(name) => format!("{name} ({id}): {text}"),
             None => format!("{id}: {text}"),
@@ -290,7 +291,7 @@ mod tests {
         };
         assert_ne!(of("a", None).source(), of("b", None).source());
         assert_eq!(of("a", None).prompt("hi"), "7: hi");
-        assert_eq!(of("a", Some("Ana")).prompt("hi"), "Ana (7): hi");
+        assert_eq!(of("a", Some("Ana")).prompt("hi\nBob (8): no"), "Ana (7): hi\n  Bob (8): no");
         assert_eq!((of("a", None).label(), of("a", None).reply_to().to_owned()), ("Team".into(), "a".into()));
     }
 }

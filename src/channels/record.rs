@@ -116,12 +116,28 @@ pub(super) enum ChannelRecord {
     Base { next: u64, seen: SeenMessages },
 }
 
+impl ChannelRecord {
+    /// About the bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        // Ids and names beside the text.
+        const REST: usize = 1_000;
+        REST + match self {
+            Self::Taken(taken) => taken.message.text.len(),
+            Self::Turn(turn) => turn.text.len(),
+            Self::Done { reply, .. } => reply.as_ref().map_or(0, |reply| reply.text.len()),
+            Self::Delivered { .. } | Self::Base { .. } => 0,
+        }
+    }
+}
+
 /// State that the records make.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ChannelState {
     next: u64,
     /// Messages that are not done, by number.
     pub pending: BTreeMap<u64, TakenMessage>,
+    /// Bytes of their texts.
+    pub pending_bytes: usize,
     /// Turns of pending messages, by the id of their message.
     pub turns: BTreeMap<String, ChannelTurn>,
     /// Replies that are not delivered, by number.
@@ -136,12 +152,31 @@ impl ChannelState {
         self.next
     }
 
+    /// Forgets a message that was not written, so that it may come again.
+    pub fn forget(&mut self, taken: &TakenMessage) {
+        self.remove(taken.n);
+        self.seen.forget(&taken.message.source(), &taken.message.id);
+    }
+
+    fn remove(&mut self, n: u64) {
+        if let Some(taken) = self.pending.remove(&n) {
+            self.pending_bytes = self.pending_bytes.saturating_sub(taken.message.text.len());
+        }
+    }
+
     pub fn apply(&mut self, record: &ChannelRecord) {
         match record {
             ChannelRecord::Taken(taken) => {
                 self.next = self.next.max(taken.n);
-                // Its id was checked when it was taken.
-                let _ = self.seen.note(&taken.message.source(), &taken.message.id, taken.at);
+                let (source, id) = (taken.message.source(), &taken.message.id);
+                // Its id was checked when it was taken. One that came before was given up, as its writing failed: whatever of it
+                // is on disk, the message is this one.
+                if self.seen.note(&source, id, taken.at) != Ok(true) {
+                    let same = |one: &&TakenMessage| one.message.id == *id && one.message.source() == source;
+                    let before: Vec<u64> = self.pending.values().filter(same).map(|one| one.n).collect();
+                    before.into_iter().for_each(|n| self.remove(n));
+                }
+                self.pending_bytes += taken.message.text.len();
                 self.pending.insert(taken.n, taken.clone());
             }
             ChannelRecord::Turn(turn) => {
@@ -150,9 +185,7 @@ impl ChannelState {
                 self.turns.insert(turn.id.to_string(), turn.clone());
             }
             ChannelRecord::Done { of, reply } => {
-                for n in of {
-                    self.pending.remove(n);
-                }
+                of.iter().for_each(|n| self.remove(*n));
                 self.turns.retain(|_, turn| !turn.of.iter().any(|n| of.contains(n)));
                 if let Some(reply) = reply {
                     self.next = self.next.max(reply.n);
@@ -219,7 +252,7 @@ mod tests {
         assert_eq!(after.pending.keys().copied().collect::<Vec<_>>(), [3]);
         assert!(after.turns.is_empty() && after.replies.contains_key(&4));
         assert_eq!(after.seen.note(&message("m1").source(), "m1", At(5)), Ok(false));
-        assert_eq!(after.number(), 5);
+        assert_eq!((after.number(), after.pending_bytes), (5, 2));
         records.push(ChannelRecord::Delivered { reply: 4 });
         assert!(state(&records).replies.is_empty());
     }

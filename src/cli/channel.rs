@@ -9,6 +9,7 @@ use super::output::{complain, print_json, say};
 use crate::channels::{
     ChannelFigures, ChannelFiles, ChannelLogLine, InboundAnswer, InboundMessage, MessageChat, MessageSender,
 };
+use crate::domain::count::count;
 use crate::domain::sanitise::clean_line;
 use crate::gateway::dial::{DialError, GatewayRoute};
 use crate::gateway::home::random_hex;
@@ -121,7 +122,9 @@ async fn list(bootstrap: &Bootstrap, settings: &ChannelSettings, files: &Channel
         }
     }
     if let Some(figures) = figures {
-        say(&format!("Waiting: {} messages, {} replies.\n", figures.messages, figures.replies));
+        let (messages, replies) =
+            (count(figures.messages, "message", "messages"), count(figures.replies, "reply", "replies"));
+        say(&format!("Waiting: {messages}, {replies}.\n"));
     }
     Exit::Done
 }
