@@ -2,7 +2,7 @@
 
 use crate::channels::{Channel, INBOUND, message, taken};
 use crate::http::{Web, token};
-use crate::place::{exists, until};
+use crate::place::until;
 use crate::support::model_server::{Gate, Script};
 use serde_json::{Value, json};
 
@@ -175,17 +175,16 @@ fn a_message_is_steered_into_the_turn_and_its_hosts_open_nothing() {
     chat.send("one");
     chat.asked(1);
     chat.send("two, see http://evil.example/");
-    until("it is in the session", || {
-        let sessions = chat.channel.place.lisle_home().join("data/workspaces/main/sessions");
-        let folder = std::fs::read_dir(sessions).into_iter().flatten().flatten().next();
-        folder.is_some_and(|folder| exists(&folder.path()))
-    });
+    until("the session keeps it", || chat.channel.files().contains("two, see"));
     gate.open();
     chat.idle();
     let texts: Vec<String> =
         chat.channel.hook.asked().iter().map(|reply| reply.json()["text"].as_str().unwrap().to_owned()).collect();
     assert_eq!(texts.last().map(String::as_str), Some("Both."), "{texts:?}");
     assert!(chat.channel.place.server.asked().last().unwrap().body.contains("two, see"));
+    let rows = chat.channel.user_rows();
+    let steered = rows.iter().find(|row| row["content"].as_str().unwrap().starts_with("two")).unwrap();
+    assert_eq!(steered["lisle"]["piped"], 0, "no word of it is the operator's: {steered:#}");
 }
 
 #[test]

@@ -64,15 +64,29 @@ impl Channel {
     }
 
     /// User rows of all sessions of the agent.
-    pub fn questions(&self) -> Vec<String> {
+    pub fn user_rows(&self) -> Vec<Value> {
         let folder = self.place.lisle_home().join("data/workspaces/main/sessions");
         let mut all = Vec::new();
         for session in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let text = std::fs::read_to_string(session.path().join("session.jsonl")).unwrap_or_default();
             let rows = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            let user = rows.filter(|row| row["type"] == "user");
-            all.extend(user.map(|row| row["content"].as_str().unwrap_or_default().to_owned()));
+            all.extend(rows.filter(|row| row["type"] == "user"));
         }
+        all
+    }
+
+    /// Text of all files of the agent's sessions.
+    pub fn files(&self) -> String {
+        let folder = self.place.lisle_home().join("data/workspaces/main/sessions");
+        let sessions = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let files = sessions.flat_map(|session| std::fs::read_dir(session.path()).into_iter().flatten().flatten());
+        files.map(|file| std::fs::read_to_string(file.path()).unwrap_or_default()).collect()
+    }
+
+    /// Texts of them.
+    pub fn questions(&self) -> Vec<String> {
+        let text = |row: &Value| row["content"].as_str().unwrap_or_default().to_owned();
+        let mut all: Vec<String> = self.user_rows().iter().map(text).collect();
         all.sort();
         all
     }
@@ -452,6 +466,7 @@ fn a_message_that_was_steered_before_a_death_is_not_answered_again() {
         assert_eq!(web.post(INBOUND, &owner, &message("m-1", "alpha")).status, 202);
         until("the model is asked", || channel.place.server.asked().len() == 1);
         assert_eq!(web.post(INBOUND, &owner, &message("m-2", "beta")).status, 202);
+        until("the session keeps it", || channel.files().contains("beta"));
         gate.open();
         until("it is steered", || channel.place.server.asked().iter().any(|asked| asked.body.contains("beta")));
         web.kill();
