@@ -60,10 +60,12 @@ async fn run(hub: Arc<ChannelHub>, channel: String, mut from: UnboundedReceiver<
             // It is delivered by the next gateway.
             () = hub.ending.cancelled() => return,
         };
-        if let Err((why, attempts)) = tried {
-            bury(&hub, &reply, &why, attempts).await;
-        }
-        if let Err(error) = written(hub.ledger.delivered(n)).await {
+        let over = match tried {
+            Ok(()) => true,
+            Err((why, attempts)) => bury(&hub, &reply, &why, attempts).await,
+        };
+        // One that could not be put among the dead letters is tried again by the next gateway.
+        if over && let Err(error) = written(hub.ledger.delivered(n)).await {
             tracing::error!(error, "can't note that a reply was delivered");
         }
         if hub.outboxes.retire(&channel, &from) {
@@ -148,8 +150,8 @@ async fn post(hub: &ChannelHub, client: &Client, webhook: &WebhookUrl, reply: &C
     }
 }
 
-/// Puts a reply among the dead letters.
-async fn bury(hub: &Arc<ChannelHub>, reply: &ChannelReply, why: &str, attempts: u32) {
+/// Puts a reply among the dead letters. True if it is there.
+async fn bury(hub: &Arc<ChannelHub>, reply: &ChannelReply, why: &str, attempts: u32) -> bool {
     let (files, reply, text) = (hub.files.clone(), reply.clone(), why.to_owned());
     hub.log.add(ChannelLogLine {
         what: "dead".to_owned(),
@@ -165,8 +167,9 @@ async fn bury(hub: &Arc<ChannelHub>, reply: &ChannelReply, why: &str, attempts: 
         files.add_line(&files.dead_letters(), &DeadLetter { at, why: &text, attempts, reply: &reply })
     });
     match buried.await {
-        Ok(Ok(())) => {}
+        Ok(Ok(())) => return true,
         Ok(Err(error)) => tracing::error!(%error, "can't write a dead letter"),
         Err(error) => tracing::error!(%error, "can't write a dead letter"),
     }
+    false
 }
