@@ -297,7 +297,7 @@ impl Connections {
     /// A sentence that says why it was not added, and what to do.
     pub(super) async fn add_server(&self, address: String) -> Result<AddedServer, String> {
         let Some(keys) = self.keys.clone() else { return Err("Can't add servers here.".to_owned()) };
-        let failed = || Err("Server not added: internal error, see the log.".to_owned());
+        let failed = || Err("Internal error, see the log.".to_owned());
         let (by, tried) = (keys.clone(), address.clone());
         let (_, provider) = blocking(move || by.try_server(&tried)).await.unwrap_or_else(failed)?;
         // An address that nobody answers at is a slip of the hand more often than a server that sleeps.
@@ -309,7 +309,7 @@ impl Connections {
         if let Err(error) = &listed
             && !answered(error)
         {
-            return Err(format!("Server not added: {error}"));
+            return Err(error.text.clone());
         }
         let opened = blocking(move || keys.add_server(&address)).await.unwrap_or_else(failed)?;
         let name = opened.0.name.clone();

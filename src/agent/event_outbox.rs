@@ -323,6 +323,7 @@ fn answers_request(event: &EngineEvent) -> bool {
         | EngineEvent::Usage(_)
         | EngineEvent::Models { .. }
         | EngineEvent::ServerAdded { .. }
+        | EngineEvent::ServerNotAdded { .. }
         | EngineEvent::Figures { .. }
         | EngineEvent::Levels { .. }
         | EngineEvent::Notice(_) => true,

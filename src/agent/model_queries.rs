@@ -4,7 +4,6 @@ use super::connections::{AddedServer, Connections};
 use super::event_outbox::EngineOutbox;
 use crate::domain::ConnectionName;
 use crate::domain::model::LevelMeaning;
-use crate::domain::notice::{Level, Notice};
 use crate::domain::session::ThinkingLevel;
 use crate::protocol::EngineEvent;
 use crate::provider::figures::built_in;
@@ -30,9 +29,9 @@ pub(super) fn models(connections: &Connections, connection: ConnectionName, out:
 pub(super) fn add_server(connections: &Connections, address: String, everybody: EngineOutbox, out: EngineOutbox) {
     let connections = connections.clone();
     tokio::spawn(async move {
-        let added = match connections.add_server(address).await {
+        let added = match connections.add_server(address.clone()).await {
             Ok(added) => added,
-            Err(why) => return out.send(EngineEvent::Notice(Notice::new(Level::Error, why))),
+            Err(why) => return out.send(EngineEvent::ServerNotAdded { address, why }),
         };
         let AddedServer { name: connection, wants_key, models } = added;
         everybody.send(EngineEvent::Connections(connections.infos()));

@@ -93,16 +93,17 @@ fn of_session(command: &SessionCommand) -> Scope {
             Mode::Explore | Mode::Ask => Scope::Write,
         },
         SessionCommand::Answer { answer, .. } => match answer {
-            // Another command is one of the client's own, as one that it types.
-            UserAnswer::Key(_) | UserAnswer::Trust(_) | UserAnswer::Remember { .. } | UserAnswer::Instead(_) => {
-                Scope::Admin
-            }
+            // Another command, or plan, is one of the client's own, as one that it types.
+            UserAnswer::Key(_)
+            | UserAnswer::Trust(_)
+            | UserAnswer::Remember { .. }
+            | UserAnswer::Instead(_)
+            | UserAnswer::PlanEdited(_) => Scope::Admin,
             UserAnswer::PlanApprove(approval) if approval.mode == Mode::Execute => Scope::Admin,
             UserAnswer::Once
             | UserAnswer::OnceWithout(_)
             | UserAnswer::No(_)
             | UserAnswer::PlanApprove(_)
-            | UserAnswer::PlanEdited(_)
             | UserAnswer::PlanChanges(_)
             | UserAnswer::PlanDecline
             | UserAnswer::Reply(_) => Scope::Approve,

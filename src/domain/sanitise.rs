@@ -24,6 +24,8 @@ const PAYLOAD: usize = 1 << 20;
 const PARAMETERS: usize = 4096;
 /// Characters without a width of their own that may follow one letter; more only pile up in its cell.
 const CLUSTER: usize = 24;
+/// The same in a text for a decision: terminals paint what piles up over the lines above. No script needs more.
+const DECIDED_CLUSTER: usize = 8;
 
 const ESC: u8 = 0x1b;
 
@@ -47,9 +49,10 @@ pub fn clean_line(text: &str) -> Cow<'_, str> {
 pub fn reveal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
-    let mut before = None;
+    let (mut before, mut piled) = (None, 0);
     while let Some(c) = chars.next() {
         let base = before.replace(c);
+        piled = if c.width() == Some(0) { piled + 1 } else { 0 };
         match c {
             '\n' | '\t' => out.push(c),
             // A selector of a picture's form belongs behind a sign, or into a key cap.
@@ -61,7 +64,7 @@ pub fn reveal(text: &str) -> String {
             }
             '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('␀')),
             '\u{7f}' => out.push('␡'),
-            _ if is_unseen(c) => mark(c, &mut |m| out.push(m)),
+            _ if is_unseen(c) || piled > DECIDED_CLUSTER => mark(c, &mut |m| out.push(m)),
             _ => out.push(c),
         }
     }
@@ -371,6 +374,17 @@ fn payload(bytes: &[u8], from: usize) -> Sequence {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn marks_that_pile_up_are_told_where_one_decides() {
+        let shown = reveal(&format!("a{}b", "\u{301}".repeat(400)));
+        assert_eq!(shown.matches('\u{301}').count(), DECIDED_CLUSTER);
+        assert_eq!(shown.matches("⟦U+0301⟧").count(), 400 - DECIDED_CLUSTER);
+        for script in ["สวัสดีน้ำ", "क्षत्रिय", "བསྒྲུབས", "한국어"]
+        {
+            assert_eq!(reveal(script), script);
+        }
+    }
 
     #[test]
     fn json_says_the_same_with_everything_in_sight() {

@@ -10,6 +10,21 @@ pub fn next<'t>(title: &'t str, taken: impl Iterator<Item = &'t str>) -> String 
     format!("{base} ({})", last.saturating_add(1)).trim_start().to_owned()
 }
 
+/// Characters of a title that is the beginning of a message, at the most.
+const LONGEST: usize = 60;
+
+/// The title of a session that has none: the first words of a message. One that is cut ends after a word, where that leaves
+/// enough of it.
+#[must_use]
+pub fn beginning(message: &str) -> String {
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(LONGEST) else { return line };
+    let (kept, rest) = line.split_at(end);
+    let words = if rest.starts_with(' ') { kept } else { kept.rsplit_once(' ').map_or(kept, |(words, _)| words) };
+    let kept = if words.chars().count() * 2 > LONGEST { words } else { kept };
+    format!("{}…", kept.trim_end())
+}
+
 /// A title that ends in a number of its own: what stands before it, and the number.
 fn split(title: &str) -> Option<(&str, u32)> {
     let (base, number) = title.trim_end().strip_suffix(')')?.rsplit_once('(')?;
@@ -22,6 +37,16 @@ fn split(title: &str) -> Option<(&str, u32)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_beginning_ends_after_a_word_where_there_are_words() {
+        let long = "replace return a - b with return a + b in src/app.py and say why";
+        assert_eq!(beginning(long), "replace return a - b with return a + b in src/app.py and say…");
+        assert_eq!(beginning("  two\n words "), "two words");
+        assert_eq!(beginning(&"字".repeat(61)), format!("{}…", "字".repeat(60)));
+        assert_eq!(beginning(&format!("go {}", "x".repeat(80))), format!("go {}…", "x".repeat(57)));
+        assert_eq!(beginning(&format!("{} more", "x".repeat(60))), format!("{}…", "x".repeat(60)));
+    }
 
     #[test]
     fn a_copy_has_the_next_number() {

@@ -229,6 +229,17 @@ impl fmt::Display for Key {
     }
 }
 
+/// The name of a key of a chord as it is printed on the keyboard: `F3` rather than `f3`, with its modifiers as they are.
+#[must_use]
+pub fn printed(key: &str) -> String {
+    let (mods, last) = key.rsplit_once('+').filter(|(_, last)| !last.is_empty()).unwrap_or(("", key));
+    let last = match last.strip_prefix('f').is_some_and(|n| n.parse::<u8>().is_ok()) {
+        true => last.to_uppercase(),
+        false => last.to_owned(),
+    };
+    if mods.is_empty() { last } else { format!("{mods}+{last}") }
+}
+
 /// Writes keys that follow each other, with blanks between.
 #[must_use]
 pub fn chord_name(keys: &[Key]) -> String {

@@ -1,7 +1,7 @@
 //! The resolved table: follows chords, and tells help, hints and palette which keys there are.
 
 use super::action::{Action, Context};
-use super::key::{Key, chord_name};
+use super::key::{Key, chord_name, printed};
 use super::parse::KeymapRow;
 
 /// A chord that does something in a context.
@@ -135,11 +135,12 @@ impl Table {
         self.bindings.iter().filter(move |binding| binding.action == action)
     }
 
-    /// The name of the first chord for an action (`ctrl+x m`), for hints; empty when it has none.
+    /// The name of the first chord for an action (`ctrl+x m`, `F3`), for hints; empty when it has none.
     #[must_use]
     pub fn key_for(&self, action: impl Into<Action>) -> String {
         let action = action.into();
-        self.keys_of(action).next().map(|binding| chord_name(&binding.keys)).unwrap_or_default()
+        let name = self.keys_of(action).next().map(|binding| chord_name(&binding.keys)).unwrap_or_default();
+        name.split(' ').map(printed).collect::<Vec<_>>().join(" ")
     }
 
     /// The name of the first chord for an action in a context; empty when it has none there.

@@ -111,6 +111,13 @@ pub enum EngineEvent {
         /// The server answers no one without a key.
         wants_key: bool,
     },
+    /// The server that the client wanted to add was not added.
+    ServerNotAdded {
+        /// Its address, as it was given.
+        address: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// A branch was made of a session; the client may open it.
     Branched {
         /// The session that it came from.

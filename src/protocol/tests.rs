@@ -467,6 +467,7 @@ fn every_event_crosses_a_wire() {
         of_session(SessionEvent::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() }),
         of_session(SessionEvent::TurnEnded { end: TurnEnd::Plan }),
         Event::Engine(EngineEvent::Models { connection: ConnectionName::new("c"), models: Err("no".into()) }),
+        Event::Engine(EngineEvent::ServerNotAdded { address: "host:1".to_owned(), why: "no response".to_owned() }),
         Event::Engine(EngineEvent::ServerAdded { connection: ConnectionName::new("c"), wants_key: true }),
         Event::Engine(EngineEvent::Figures {
             connection: ConnectionName::new("c"),

@@ -180,8 +180,7 @@ impl Keys for Opener {
         if let Some(known) = all.at(&server.base_url) {
             return Ok(self.open(known, default.as_ref()));
         }
-        settings::write::add_server(&self.paths.config_file(), &server)
-            .map_err(|why| format!("Server not added: {why}"))?;
+        settings::write::add_server(&self.paths.config_file(), &server)?;
         Ok(self.open(all.add_server(&server), default.as_ref()))
     }
 
@@ -203,8 +202,7 @@ impl Keys for Opener {
 }
 
 fn new_server(all: &config::Connections, address: &str) -> Result<NewServer, String> {
-    NewServer::parse(address, |name| all.with_or_without_key(name).is_some())
-        .map_err(|why| format!("Server not added: {why}."))
+    NewServer::parse(address, |name| all.with_or_without_key(name).is_some()).map_err(|why| format!("{why}."))
 }
 
 type Tried = Result<Arc<dyn Provider>, ProviderError>;

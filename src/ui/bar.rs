@@ -4,6 +4,7 @@
 use super::cells::{self, Piece};
 use super::frame_context::FrameContext;
 use crate::app::msg::Target;
+use crate::app::state::chat::Density;
 use crate::app::state::ending::Quit;
 use crate::app::state::engine_facts::EngineLine;
 use crate::app::state::{Focus, State};
@@ -24,6 +25,12 @@ const ROOMY: u16 = 24;
 const LOW: u16 = 8;
 /// Rows of a notice at the most.
 const MOST: usize = 3;
+/// Height below which a notice has a row less.
+const SHORT: u16 = 14;
+
+fn most(paint: &FrameContext<'_>) -> usize {
+    if paint.buf.area.height < SHORT { MOST - 1 } else { MOST }
+}
 
 /// Rows that the bar takes on a screen of this size.
 pub(super) fn rows(paint: &FrameContext<'_>, area: Rect) -> u16 {
@@ -143,7 +150,9 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
 pub(super) fn unfold(state: &State) -> Option<(Action, &'static str)> {
     let chat = &state.current_open()?.chat;
     let at = chat.cursor.or_else(|| chat.drawn.top.map(|top| top.0)).or_else(|| chat.entries.back().map(|one| one.key));
-    at.is_some_and(|key| chat.folds(key)).then(|| (ChatAction::Fold.into(), "unfold"))
+    let key = at.filter(|key| chat.folds(*key))?;
+    let open = chat.toggled.contains(&key) != (chat.density == Density::Full);
+    Some((ChatAction::Fold.into(), if open { "fold" } else { "unfold" }))
 }
 
 /// Effect of Enter in the composer, with a text where there is none yet.
@@ -176,7 +185,7 @@ pub(super) fn said(paint: &FrameContext<'_>, width: usize) -> Vec<Vec<Piece<'sta
     }
     let mut said = line(paint).unwrap_or_default();
     said.extend(notice(paint, width).or_else(|| undo(paint)).unwrap_or_default());
-    said.truncate(MOST);
+    said.truncate(most(paint));
     said
 }
 
@@ -226,9 +235,10 @@ fn notice(paint: &FrameContext<'_>, width: usize) -> Option<Vec<Vec<Piece<'stati
     if one <= room {
         rows.push(vec![paint.piece(text, role), paint.piece(format!("{gap}{hint}"), Role::Dim)]);
     } else {
-        let (text, hint) = instruction_apart(&text, &hint, room);
-        let hints = lines(&hint, room, MOST - 1, paint.signs.cut);
-        let words = lines(&text, room, MOST.saturating_sub(hints.len()).max(1), paint.signs.cut);
+        let most = most(paint);
+        let (text, hint) = instruction_apart(&text, &hint, (room, most));
+        let hints = lines(&hint, room, most - 1, paint.signs.cut);
+        let words = lines(&text, room, most.saturating_sub(hints.len()).max(1), paint.signs.cut);
         rows.extend(words.into_iter().map(|line| vec![paint.piece(line, role)]));
         rows.extend(hints.into_iter().map(|line| vec![paint.piece(line, Role::Dim)]));
     }
@@ -257,9 +267,9 @@ fn lines(text: &str, room: usize, most: usize, cut: &str) -> Vec<String> {
 
 /// The text and what it says to do. Where a notice without a hint is longer than its rows, its last sentence is the
 /// instruction, which must not be what is cut off.
-fn instruction_apart(text: &str, hint: &str, room: usize) -> (String, String) {
+fn instruction_apart(text: &str, hint: &str, (room, most): (usize, usize)) -> (String, String) {
     let whole = || (text.to_owned(), hint.to_owned());
-    if !hint.is_empty() || cells::wrap(text, room).len() <= MOST {
+    if !hint.is_empty() || cells::wrap(text, room).len() <= most {
         return whole();
     }
     match text.rsplit_once(". ") {
@@ -276,13 +286,13 @@ mod tests {
     fn what_a_notice_says_to_do_is_not_cut_off() {
         let long = "Key of anthropic stored, not checked: the address of api.anthropic.com cannot be found, and some \
             more words about it that nobody needs to read. Check the network, or base_url.";
-        let (text, hint) = instruction_apart(long, "", 36);
+        let (text, hint) = instruction_apart(long, "", (36, MOST));
         assert!(text.ends_with("needs to read.") && hint == "Check the network, or base_url.");
         assert_eq!(lines(&hint, 36, MOST - 1, "…"), ["Check the network, or base_url."]);
         let words = lines(&text, 36, MOST - 1, "…");
         assert!(words.len() == MOST - 1 && words[1].ends_with('…'), "{words:?}");
         // What fits stays as it is, and a hint that is longer than its rows says that it goes on.
-        assert_eq!(instruction_apart("One. Two.", "", 36), ("One. Two.".to_owned(), String::new()));
+        assert_eq!(instruction_apart("One. Two.", "", (36, MOST)), ("One. Two.".to_owned(), String::new()));
         assert!(lines(&"word ".repeat(40), 36, MOST - 1, "…")[1].ends_with('…'));
     }
 }

@@ -86,6 +86,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
     let marker = marker(state);
     let place = if state.focus == Focus::Chat { Context::Chat } else { Context::Global };
     let to_end = paint.key_of(Action::Chat(ChatAction::End), place).unwrap_or_default();
+    let unfold_all = paint.key_of(Action::Chat(ChatAction::Density), place).unwrap_or_default();
     let cwd = state.current_meta().map(|meta| meta.cwd.to_string_lossy().into_owned()).unwrap_or_default();
     let opts = chat::ChatOpts {
         session: &session,
@@ -100,6 +101,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
         pictures: chat::picture::Sight { gallery: &state.conversations.gallery, screen_rows: state.screen.size.height },
         marker: marker.as_ref(),
         to_end: &to_end,
+        unfold_all: &unfold_all,
         running: state.running() || !open.requests.is_empty(),
         spent: state.current_meta().map(|meta| Spent::new(state.clock.now, &meta.usage)).unwrap_or_default(),
         cwd: &cwd,

@@ -10,7 +10,7 @@ use crate::app::state::edit;
 use crate::domain::sanitise::clean_line;
 use crate::domain::secret::masked;
 use crate::keymap::action::{Action, AnswerAction, Context};
-use crate::keymap::key::chord_name;
+use crate::keymap::key::{chord_name, printed};
 use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -272,9 +272,7 @@ impl<'a> FrameContext<'a> {
             "down" => self.signs.arrows.down.to_owned(),
             "left" => self.signs.arrows.left.to_owned(),
             "right" => self.signs.arrows.right.to_owned(),
-            // As it is printed on the keyboard.
-            f if f.strip_prefix('f').is_some_and(|n| n.parse::<u8>().is_ok()) => f.to_uppercase(),
-            other => other.to_owned(),
+            other => printed(other),
         };
         name.split(' ')
             .map(|key| match key.rsplit_once('+') {

@@ -67,9 +67,15 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         if chosen {
             let complete = paint.key(Action::Slash(SlashAction::Complete), Context::Slash);
             right = paint.hints(&[(complete, "complete")]);
-            // What the row says comes before the key.
-            if cells::pieces_width(&pieces) + cells::pieces_width(&right) + 2 > room {
+            // What the row says comes before its place among more than are in sight, and that before the key.
+            let place = place(n, menu.rows.len(), rows);
+            let free = room.saturating_sub(cells::pieces_width(&pieces) + 2);
+            if cells::pieces_width(&right) + cells::width(&place) + 2 > free {
                 right.clear();
+            }
+            if !place.is_empty() && cells::width(&place) <= free {
+                let gap = if right.is_empty() { "" } else { "  " };
+                right.insert(0, paint.piece(format!("{place}{gap}"), Role::Dim));
             }
         }
         for piece in pieces.iter_mut().chain(&mut right) {
@@ -85,6 +91,11 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         paint.sides(text, &pieces, &right, least);
         paint.target(row, Target::Slash(n));
     }
+}
+
+/// `3/119`, where more rows are offered than are in sight.
+fn place(selected: usize, all: usize, in_sight: u16) -> String {
+    if all > usize::from(in_sight) { format!("{}/{all}", selected + 1) } else { String::new() }
 }
 
 /// Cells of the columns of commands, each with the blanks behind it.

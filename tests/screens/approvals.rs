@@ -139,7 +139,7 @@ fn the_riskiest_part_stands_first_and_each_with_its_own_risk() {
     focus_panel(&mut state, None);
     let screen = shot("worst", &state, 140, 40);
     let at = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}\n{screen}"));
-    let (worst, other) = (at("needs you   curl -d @.env"), at("needs you   touch a"));
+    let (worst, other) = (at("needs approval  curl -d @.env"), at("needs approval  touch a"));
     assert!(worst < at("may send what looks like a secret, network") && worst < other, "{screen}");
 }
 

@@ -9,6 +9,7 @@ use crate::agent::model_context::conversation;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
+use crate::domain::title;
 use crate::domain::usage::RequestUsage;
 use crate::protocol::{SessionEvent, TurnEnd};
 use crate::provider::named::NO_MODEL;
@@ -78,7 +79,7 @@ impl Machine {
     /// A session without a title gets the start of its first message, which may be of long ago: it came from elsewhere.
     pub(super) fn title_by_beginning(&mut self) {
         if self.meta.title.is_empty() {
-            self.meta.title = shorten(&self.meta.preview, 50);
+            self.meta.title = title::beginning(&self.meta.preview);
         }
     }
 

@@ -84,8 +84,14 @@ impl SessionActor {
             );
             return false;
         }
-        // One that waits no longer is refused as such.
-        let Some(now) = self.machine.requests().into_iter().find(|now| now.id == *request) else { return true };
+        let Some(now) = self.machine.requests().into_iter().find(|now| now.id == *request) else {
+            // The machine says so, and gives back what was written in the answer.
+            asker.fail_told(
+                ErrorCode::Stale,
+                "This request waits no longer: it was answered, or is of another session.",
+            );
+            return true;
+        };
         let same = match shown {
             Some(shown) => *shown == now.hash(),
             None => asker.client().info().limits.is_none(),

@@ -193,14 +193,16 @@ async fn the_first_answer_counts_and_only_of_who_was_asked() {
     assert_eq!(code(c.act(&id, answer(Some(hash.clone()))).await), Some(ErrorCode::Stale), "it was not shown to carl");
     assert_eq!(code(a.act(&id, answer(None)).await), Some(ErrorCode::Stale), "nothing was quoted");
     assert_eq!(code(a.act(&id, answer(Some("other".into()))).await), Some(ErrorCode::Stale));
-    assert_eq!(a.act(&id, answer(Some(hash.clone()))).await, None);
+    assert_eq!(a.act(&id, answer(Some(hash.clone()))).await, None, "as shown");
     let by = b.until(|stamped| match &stamped.event {
         Event::Session { event: SessionEvent::Settled { by, .. }, .. } => Some(by.clone()),
         _ => None,
     });
     assert_eq!(by.await.as_deref(), Some("anna"));
-    let late = b.act(&id, answer(Some(hash))).await;
-    assert!(late.is_some(), "it was settled");
+    for late in [UserAnswer::Reply("red".into()), UserAnswer::Once, UserAnswer::PlanDecline] {
+        let late = SessionCommand::Answer { request: request.id.clone(), answer: late, shown: Some(hash.clone()) };
+        assert_eq!(code(b.act(&id, late).await), Some(ErrorCode::Stale), "it was settled");
+    }
     engine.end().await;
 }
 

@@ -111,6 +111,7 @@ fn models_of(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
 
 /// The server that was added has this connection: the shown session uses it.
 pub(crate) fn added(state: &mut State, connection: &ConnectionName, wants_key: bool, fx: &mut Vec<Effect>) {
+    state.connecting.adds = None;
     if wants_key && state.current_id().is_some() {
         if models::locked(state).is_none() {
             models::set_model(state, Some(connection.clone()), "", fx);

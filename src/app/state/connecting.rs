@@ -15,6 +15,8 @@ pub struct Connecting {
     pub(crate) given: Option<Hidden>,
     /// Key that a server checks.
     pub(crate) checking: Option<Check>,
+    /// Address of the server that is asked for its models.
+    pub(crate) adds: Option<String>,
     /// This conversation goes on in a branch, with this model of this connection.
     pub(crate) continues: Option<(SessionId, ConnectionName, String)>,
     /// Selected row of the first screen.

@@ -41,6 +41,8 @@ pub enum TrueWhile {
     NoAnswer,
     /// This session is shown.
     Shows(SessionId),
+    /// The server at this address is asked for its models.
+    Adds(String),
 }
 
 /// A notice on the screen.

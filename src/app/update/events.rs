@@ -89,6 +89,7 @@ fn of_engine(state: &mut State, event: EngineEvent, fx: &mut Vec<Effect>) {
         EngineEvent::ServerAdded { connection, wants_key } => {
             connection_picker::added(state, &connection, wants_key, fx)
         }
+        EngineEvent::ServerNotAdded { address, why } => connecting::not_added(state, &address, &why),
         EngineEvent::Properties(properties) => properties::defined(state, *properties, fx),
         EngineEvent::Found { search, results, end } => find::found(state, search, results, end),
         EngineEvent::Exported { path, masked, shared: true, session } => {

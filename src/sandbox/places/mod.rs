@@ -151,7 +151,7 @@ pub fn holds_beside(folder: &Path) -> bool {
 #[must_use]
 pub fn usual(home: Option<&Path>, cwd: &Path) -> Vec<PathBuf> {
     let env = |name: &str| std::env::var(name).ok();
-    let mut out = readable::system().0;
+    let mut out = readable::apart(readable::system().0, &Vec::from_iter(home));
     out.extend(readable::of_user(home, &env));
     out.push(cwd.to_owned());
     out
@@ -217,7 +217,10 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     let env = |name: &str| std::env::var(name).ok();
     let (system, hidden) = readable::system();
     let mut masked = Vec::new();
-    let mut readable = system;
+    // Where nothing can be put over lisle's folders they are left out.
+    let own = site.own_dirs.iter().filter(|_| site.namespaces == Namespaces::Without).map(PathBuf::as_path);
+    let own: Vec<&Path> = site.home.into_iter().chain(own).collect();
+    let mut readable = readable::apart(system, &own);
     readable.extend(readable::of_user(site.home, &env));
     readable.push(site.cwd.to_owned());
     readable.extend(repository.iter().flat_map(|one| [&one.top, &one.common, &one.own]).cloned());

@@ -113,9 +113,37 @@ pub(super) fn without(paths: Vec<PathBuf>, hidden: &[PathBuf]) -> Vec<PathBuf> {
     out
 }
 
+/// System directories without folders of the user, or of lisle, that lie below them: the home of a service in `/opt` is no
+/// part of the system. Blocks.
+#[must_use]
+pub(super) fn apart(system: Vec<PathBuf>, own: &[&Path]) -> Vec<PathBuf> {
+    let real = own.iter().filter_map(|dir| dir.canonicalize().ok());
+    let all = own.iter().map(|dir| dir.to_path_buf()).chain(real);
+    let is_below = |dir: &PathBuf| system.iter().any(|top| dir.starts_with(top) && dir != top);
+    let below: Vec<PathBuf> = all.filter(is_below).collect();
+    if below.is_empty() { system } else { without(system, &below) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_home_in_a_system_directory_is_none_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in ["opt/tool/bin", "opt/service/.config", "etc"] {
+            std::fs::create_dir_all(root.join(name)).unwrap();
+        }
+        std::fs::write(root.join("opt/service/.bashrc"), "").unwrap();
+        std::os::unix::fs::symlink(root.join("opt/service"), root.join("home")).unwrap();
+        let system = || vec![root.join("etc"), root.join("opt")];
+        let expected = [root.join("etc"), root.join("opt/tool")];
+        for home in ["opt/service", "home"] {
+            assert_eq!(apart(system(), &[&root.join(home)]), expected, "{home}");
+        }
+        assert_eq!(apart(system(), &[&root.join("elsewhere"), Path::new("/"), &root.join("opt")]), system());
+    }
 
     #[test]
     fn the_list_is_understood() {

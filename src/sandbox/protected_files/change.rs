@@ -41,6 +41,8 @@ pub enum What {
     Gone(Option<Earlier>),
     /// It cannot be looked at, nor what is in it.
     Unseen(Unseen),
+    /// Folder that other users of the machine may write since; with its rights before.
+    Opened(u32),
 }
 
 /// A file as it was.

@@ -54,6 +54,8 @@ pub struct Guard {
     led: HashSet<PathBuf>,
     /// Places that the command could read.
     readable: Vec<PathBuf>,
+    /// Rights of protected folders: whoever may write one replaces what lies in it.
+    rights: BTreeMap<PathBuf, u32>,
 }
 
 impl Guard {
@@ -72,14 +74,16 @@ impl Guard {
         let mounted = bounds.filter(|bounds| bounds.namespaces == Namespaces::With);
         let held = mounted.into_iter().flat_map(|bounds| &bounds.protected);
         let own = repository.iter().flat_map(|one| [one.common.clone(), one.own.clone()]);
+        let known: Vec<PathBuf> = repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect();
         Self {
+            rights: look::rights(guarded.paths.iter().chain(&known), before.keys()),
             scope: std::iter::once(site.cwd.to_owned()).chain(own).collect(),
             readable: bounds.map(|bounds| [&bounds.readable[..], &bounds.writable].concat()).unwrap_or_default(),
             links: BentFolders::default().links_above(before.keys().chain(&guarded.paths)),
             before,
             led: std::mem::take(&mut guarded.linked),
             whole: whole && guarded.whole && unseen.is_empty(),
-            known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
+            known,
             repository,
             held: held.filter(|path| path.symlink_metadata().is_ok()).cloned().collect(),
             began,
@@ -105,6 +109,8 @@ impl Guard {
         self.links.retain(|path| !running.covers(path));
         self.links.extend(running.links.iter().cloned());
         self.led.extend(running.led.iter().cloned());
+        self.rights.retain(|path, _| !running.covers(path));
+        self.rights.extend(running.rights.clone());
         self.whole &= running.whole;
         self.began = self.began.min(running.began);
         if self.repository.as_ref().is_some_and(|one| running.covers(&one.common)) {
@@ -207,7 +213,18 @@ impl Guard {
         out.extend(unseen);
         out.sort_by(|a, b| a.path.cmp(&b.path));
         self.tell_by_git(site, &mut out);
+        out.extend(self.opened(skip));
         out
+    }
+
+    /// Protected folders that other users may write since.
+    fn opened<'a>(&'a self, skip: &'a HashSet<PathBuf>) -> impl Iterator<Item = GuardedChange> + 'a {
+        let now = |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_dir).map(|meta| meta.mode());
+        self.rights.iter().filter(|(path, _)| !skip.contains(*path)).filter_map(move |(path, before)| {
+            let added = now(path)? & !before & look::OTHERS_WRITE;
+            let what = What::Opened(*before);
+            (added != 0).then(|| GuardedChange { path: path.clone(), what, by: ChangedBy::Command })
+        })
     }
 
     /// A link that is new, or one of before that changed: others are looked at again after it.

@@ -37,6 +37,7 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
         What::Linked(_) => "got another name",
         What::Gone(_) => "was removed",
         What::Unseen(_) => "is unreadable",
+        What::Opened(_) => "was opened to other users of this machine",
     };
     if change.by != ChangedBy::Command {
         return SettledChange { line: format!("{path} {what}"), change, stays: false };
@@ -72,6 +73,9 @@ fn fate(place: &CallPlace, guard: &Guard, change: &GuardedChange) -> (ChangeFate
         _ => put_back::put_back(change, folders),
     };
     let ChangeFate::Left(why) = fate else { return (fate, false) };
+    if matches!(change.what, What::Opened(_)) {
+        return (ChangeFate::Left(why), true);
+    }
     // Gone with a folder that was moved, or removed by the command: nothing stands there.
     if change.path.symlink_metadata().is_err_and(|error| !crate::sandbox::unseen::is_in_the_way(&error)) {
         return (ChangeFate::Left(why), false);

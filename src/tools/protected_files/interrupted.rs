@@ -87,6 +87,8 @@ fn finished(change: &GuardedChange, place: &NotedPlace) -> Option<String> {
         What::Linked(_) => change.path.symlink_metadata().is_ok_and(|meta| meta.nlink() == 1),
         What::Changed(Some(earlier)) => is_as_before(&change.path, earlier),
         What::Made | What::Changed(None) | What::Unseen(_) => !is_there,
+        // Not noted.
+        What::Opened(_) => true,
     };
     if is_done {
         return None;
@@ -134,7 +136,7 @@ fn written(changes: &[GuardedChange], folder: &Path, cwd: &Path) -> Vec<u8> {
             What::Changed(earlier) => ("changed", earlier.as_ref()),
             What::Gone(earlier) => ("gone", earlier.as_ref()),
             What::Unseen(Unseen::Barred) => ("unseen", None),
-            What::Unseen(Unseen::Scarce) => continue,
+            What::Unseen(Unseen::Scarce) | What::Opened(_) => continue,
         };
         text(kind.as_bytes());
         text(change.path.as_os_str().as_bytes());

@@ -62,8 +62,15 @@ pub(in crate::tools) fn put_back(change: &GuardedChange, folders: AsideFolders<'
         What::Linked(None) => Err("no earlier version kept".to_owned()),
         What::Changed(Some(earlier)) => exchanged(&change.path, earlier, folders),
         What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| ChangeFate::Restored),
+        What::Opened(mode) => closed(&change.path, *mode).map(|()| ChangeFate::Restored),
     };
     done.unwrap_or_else(ChangeFate::Left)
+}
+
+/// Gives a folder the rights that it had.
+fn closed(path: &Path, mode: u32) -> Result<(), String> {
+    let folder = files::open_folder_of(path).map_err(|error| error.to_string())?;
+    rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode & 0o7777)).map_err(|error| error.to_string())
 }
 
 /// Moves what stands there aside and puts the earlier content in its place, also where a program that runs makes it again.

@@ -79,53 +79,129 @@ impl Breaches {
     }
 }
 
+/// Commands of this process.
+struct Commands {
+    running: Vec<RunningCommand>,
+    /// State before each command that ended while others had begun to look at what is there: what it left, or what was put
+    /// back at its end, may be what they saw.
+    ended: Vec<(u64, Arc<Guard>)>,
+    /// Commands that look at what is there before them.
+    beginning: usize,
+}
+
+impl Commands {
+    /// Takes out a command that is over.
+    fn remove(&mut self, number: u64) {
+        let Some(at) = self.running.iter().position(|one| one.number == number) else { return };
+        let over = self.running.remove(at);
+        if self.beginning > 0 {
+            self.ended.push((number, over.guard));
+        }
+    }
+
+    /// State before a command without what others did that ran while it was looked at.
+    fn take_over(&self, guard: &mut Guard) {
+        let running = self.running.iter().map(|one| (one.number, &one.guard));
+        let mut others: Vec<(u64, &Arc<Guard>)> =
+            running.chain(self.ended.iter().map(|(number, ended)| (*number, ended))).collect();
+        // Whichever began later knows what the others were allowed to do.
+        others.sort_by_key(|(number, _)| *number);
+        others.into_iter().for_each(|(_, other)| guard.take_over(other));
+    }
+
+    /// Takes a file as it is now for what was there before, for all of them.
+    fn accept(&mut self, path: &Path) {
+        let running = self.running.iter_mut().map(|one| &mut one.guard);
+        let all = running.chain(self.ended.iter_mut().map(|(_, guard)| guard));
+        all.for_each(|guard| Arc::make_mut(guard).accept(path));
+    }
+}
+
 /// Held for moments alone: files are looked at without it, unless something is to be taken back. A command in a slow folder
 /// delays no other one.
-static RUNNING: Mutex<Vec<RunningCommand>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Commands> = Mutex::new(Commands { running: Vec::new(), ended: Vec::new(), beginning: 0 });
 static NEXT: AtomicU64 = AtomicU64::new(0);
 /// A thread looks after jobs. Changed while [`RUNNING`] is held.
 static LOOKED_AFTER: AtomicBool = AtomicBool::new(false);
 
-fn running() -> MutexGuard<'static, Vec<RunningCommand>> {
+fn commands() -> MutexGuard<'static, Commands> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The part of one command in this, to its end.
-pub(in crate::tools) struct GuardedCommand(u64, Arc<Breaches>);
+/// Counts a command among those that look at what is there, until it is dropped: what ends meanwhile is kept.
+struct Look;
 
-impl GuardedCommand {
-    /// Looks at what is there before a command. Blocks.
-    pub(in crate::tools) fn begin(place: &CallPlace, told: &NamedPlaces, bounds: Option<&Bounds>) -> Self {
+impl Look {
+    fn begin() -> Self {
+        commands().beginning += 1;
+        Self
+    }
+}
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        let mut commands = commands();
+        commands.beginning -= 1;
+        if commands.beginning == 0 {
+            commands.ended.clear();
+        }
+    }
+}
+
+/// A command whose state before is known, and which does not run yet.
+struct BeginningCommand<'a> {
+    number: u64,
+    place: &'a CallPlace,
+    told: &'a NamedPlaces,
+    guard: Guard,
+    hidden: Arc<HeldPlaces>,
+    settled: Vec<SettledChange>,
+    notes: Vec<Note>,
+    looked: Look,
+}
+
+impl<'a> BeginningCommand<'a> {
+    /// Looks at what is there. Blocks.
+    fn look(place: &'a CallPlace, told: &'a NamedPlaces, bounds: Option<&Bounds>) -> Self {
+        let looked = Look::begin();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
         // Noted before anything is looked at: of two that begin at once each knows of the other.
         let mut notes = other_processes::note(SystemTime::now(), &Guard::scope_of(&place.cwd));
+        let before = other_processes::since(&Guard::scope_of(&place.cwd));
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
         let settled = settle_left(place, &mut guard);
         other_processes::note_files(&mut notes, guard.files());
-        if let Some(since) = other_processes::since(guard.scope()) {
+        // One of another process may have ended meanwhile.
+        if let Some(since) = before.into_iter().chain(other_processes::since(guard.scope())).min() {
             guard.doubt(since);
         }
-        let breaches = Arc::<Breaches>::default();
         let hidden = bounds.map(|bounds| Arc::clone(&bounds.held)).unwrap_or_default();
-        let mut running = running();
-        running.iter().for_each(|other| guard.take_over(&other.guard));
-        let (place, told) = (place.clone(), told.clone());
-        let background = !told.waited_for;
-        running.push(RunningCommand {
-            number,
-            place,
-            told,
-            guard: guard.into(),
-            hidden,
+        Self { number, place, told, guard, hidden, settled, notes, looked }
+    }
+
+    /// The command as one that runs from now on.
+    fn run(mut self) -> GuardedCommand {
+        let breaches = Arc::<Breaches>::default();
+        let background = !self.told.waited_for;
+        // It is over after the lock on the others.
+        let _looked = self.looked;
+        let mut commands = commands();
+        commands.take_over(&mut self.guard);
+        commands.running.push(RunningCommand {
+            number: self.number,
+            place: self.place.clone(),
+            told: self.told.clone(),
+            guard: self.guard.into(),
+            hidden: self.hidden,
             began: Instant::now(),
             passed: 0,
             suspects: HashSet::new(),
             left: HashSet::new(),
             taken: HashSet::new(),
-            settled,
+            settled: self.settled,
             breaches: Arc::clone(&breaches),
-            _notes: notes,
+            _notes: self.notes,
         });
         if background && !LOOKED_AFTER.swap(true, Ordering::Relaxed) {
             let looks = std::thread::Builder::new().name("lisle-guard".to_owned()).spawn(|| {
@@ -136,7 +212,17 @@ impl GuardedCommand {
             // Without the thread the changes are found at the end.
             LOOKED_AFTER.store(looks.is_ok(), Ordering::Relaxed);
         }
-        Self(number, breaches)
+        GuardedCommand(self.number, breaches)
+    }
+}
+
+/// The part of one command in this, to its end.
+pub(in crate::tools) struct GuardedCommand(u64, Arc<Breaches>);
+
+impl GuardedCommand {
+    /// Looks at what is there before a command. Blocks.
+    pub(in crate::tools) fn begin(place: &CallPlace, told: &NamedPlaces, bounds: Option<&Bounds>) -> Self {
+        BeginningCommand::look(place, told, bounds).run()
     }
 
     /// News of it while it runs.
@@ -146,21 +232,21 @@ impl GuardedCommand {
 
     /// True if all protected files are known.
     pub(in crate::tools) fn is_whole(&self) -> bool {
-        running().iter().find(|one| one.number == self.0).is_none_or(|own| own.guard.is_whole())
+        commands().running.iter().find(|one| one.number == self.0).is_none_or(|own| own.guard.is_whole())
     }
 
     /// Changes up to now, each with what became of it: what nobody was allowed to do is taken back. Blocks.
     pub(in crate::tools) fn end(&self) -> Vec<SettledChange> {
         note_moves();
-        let Some(look) = GuardedLook::of(&running(), self.0) else { return Vec::new() };
+        let Some(look) = GuardedLook::of(&commands().running, self.0) else { return Vec::new() };
         let mut left = HashSet::new();
         let none = look.changes(&left).is_empty();
-        let mut running = running();
-        let Some(at) = running.iter().position(|one| one.number == self.0) else { return Vec::new() };
-        let mut out = running.get_mut(at).map(|own| std::mem::take(&mut own.settled)).unwrap_or_default();
+        let mut commands = commands();
+        let Some(at) = commands.running.iter().position(|one| one.number == self.0) else { return Vec::new() };
+        let mut out = commands.running.get_mut(at).map(|own| std::mem::take(&mut own.settled)).unwrap_or_default();
         // Another command that ends now may have settled them.
         for _ in 0..MOST_ROUNDS {
-            let Some(look) = GuardedLook::of(&running, self.0).filter(|_| !none) else { break };
+            let Some(look) = GuardedLook::of(&commands.running, self.0).filter(|_| !none) else { break };
             let Parted { mut breaches, asked } = look.parted(&left);
             let unseen = breaches.iter().any(|change| matches!(change.what, What::Unseen(_)));
             let links = breaches.iter().chain(&asked).any(|change| look.guard.is_link(change));
@@ -180,11 +266,11 @@ impl GuardedCommand {
             }
             if !left.is_empty() {
                 // One of those that run beside it may make it again; without them it is looked at once more.
-                let jobs = running.iter().filter(|one| !one.told.waited_for && one.guard.meets(&look.guard));
+                let jobs = commands.running.iter().filter(|one| !one.told.waited_for && one.guard.meets(&look.guard));
                 jobs.for_each(|job| job.breaches.is_over.cancel());
             }
             for path in &accepted {
-                running.iter_mut().for_each(|one| Arc::make_mut(&mut one.guard).accept(path));
+                commands.accept(path);
             }
             if !more {
                 break;
@@ -218,18 +304,19 @@ fn settle_left(place: &CallPlace, guard: &mut Guard) -> Vec<SettledChange> {
 pub fn another_runs(cwd: &Path) -> bool {
     let scope = Guard::scope_of(cwd);
     let meets = |one: &PathBuf| scope.iter().any(|own| own.starts_with(one) || one.starts_with(own));
-    running().iter().any(|command| command.guard.scope().iter().any(meets)) || other_processes::since(&scope).is_some()
+    commands().running.iter().any(|command| command.guard.scope().iter().any(meets))
+        || other_processes::since(&scope).is_some()
 }
 
 /// Notes what commands that run moved of what is hidden, before another one begins or one is over. Blocks.
 pub(in crate::tools) fn note_moves() {
-    let hidden: Vec<Arc<HeldPlaces>> = running().iter().map(|one| Arc::clone(&one.hidden)).collect();
+    let hidden: Vec<Arc<HeldPlaces>> = commands().running.iter().map(|one| Arc::clone(&one.hidden)).collect();
     hidden.iter().for_each(|places| places.note_moves());
 }
 
 impl Drop for GuardedCommand {
     fn drop(&mut self) {
-        running().retain(|one| one.number != self.0);
+        commands().remove(self.0);
     }
 }
 
@@ -287,17 +374,18 @@ fn look_after_jobs() -> bool {
         let jobs = running.iter().filter(|one| !one.told.waited_for && !waits(one));
         jobs.map(|one| one.number).collect()
     };
-    let jobs = numbers(&running());
+    let jobs = numbers(&commands().running);
     for number in jobs {
-        let look = GuardedLook::of(&running(), number);
+        let look = GuardedLook::of(&commands().running, number);
         if look.is_none_or(|look| look.changes(&HashSet::new()).is_empty()) {
             continue;
         }
-        let mut running = running();
-        if !numbers(&running).contains(&number) {
+        let mut commands = commands();
+        let running = &mut commands.running;
+        if !numbers(running).contains(&number) {
             continue;
         }
-        let Some(look) = GuardedLook::of(&running, number) else { continue };
+        let Some(look) = GuardedLook::of(running, number) else { continue };
         let Parted { breaches, .. } = look.parted(&HashSet::new());
         let Some(own) = running.iter_mut().find(|one| one.number == number) else { continue };
         // A command can make itself look like git, so that is believed for a while.
@@ -332,8 +420,8 @@ fn look_after_jobs() -> bool {
             }
         }
     }
-    let running = running();
-    let goes_on = running.iter().any(|one| !one.told.waited_for);
+    let commands = commands();
+    let goes_on = commands.running.iter().any(|one| !one.told.waited_for);
     LOOKED_AFTER.store(goes_on, Ordering::Relaxed);
     goes_on
 }
@@ -415,6 +503,53 @@ mod tests {
         // Whoever comes later takes what is there as it is.
         plant();
         assert_eq!(begin(&place).end(), []);
+    }
+
+    #[test]
+    fn a_protected_folder_stays_closed_to_other_users() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_dir, cwd, session) = folder();
+        let place = place(&cwd, &session, &[]);
+        std::fs::create_dir_all(cwd.join(".vscode")).unwrap();
+        std::fs::write(cwd.join(".vscode/tasks.json"), "{}").unwrap();
+        for name in [".git", ".git/hooks", ".vscode", "sub"] {
+            mode(&cwd.join(name), 0o755);
+        }
+        let one = begin(&place);
+        for name in [".git", ".git/hooks", ".vscode", "sub"] {
+            mode(&cwd.join(name), 0o777);
+        }
+        let found = one.end();
+        assert_eq!(paths(&found, &cwd), [".git", ".git/hooks", ".vscode"]);
+        assert_eq!(found[0].line, ".git was opened to other users of this machine: restored");
+        let rights = |name: &str| cwd.join(name).metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!([".git", ".git/hooks", ".vscode", "sub"].map(rights), [0o755, 0o755, 0o755, 0o777]);
+        assert_eq!(one.end(), []);
+    }
+
+    #[test]
+    fn what_ends_while_another_one_looks_is_no_state_before_it() {
+        let (_dir, cwd, session) = folder();
+        let place = place(&cwd, &session, &[]);
+        let told = NamedPlaces { waited_for: true, ..NamedPlaces::default() };
+        std::fs::write(cwd.join(".envrc"), "mine").unwrap();
+        let job = begin(&place);
+        plant(&cwd);
+        std::fs::remove_file(cwd.join(".envrc")).unwrap();
+        let late = BeginningCommand::look(&place, &told, None);
+        assert_eq!(job.end().len(), 4);
+        drop(job);
+        let late = late.run();
+        assert_eq!(late.end(), [], "nothing of the job comes back, and what was put back stays");
+        assert!(is_clean(&cwd) && std::fs::read_to_string(cwd.join(".envrc")).is_ok_and(|text| text == "mine"));
+        drop(late);
+        // What the job was allowed to do meanwhile is a state before.
+        let job = begin(&self::place(&cwd, &session, &[cwd.join(".git/config")]));
+        let late = BeginningCommand::look(&place, &told, None);
+        std::fs::write(cwd.join(".git/config"), "[user]\nname = x\n").unwrap();
+        assert_eq!(job.end(), []);
+        drop(job);
+        assert_eq!(late.run().end(), []);
     }
 
     fn plant(cwd: &Path) {

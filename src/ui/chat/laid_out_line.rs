@@ -27,6 +27,17 @@ pub(super) struct LaidOutLine {
     pub(super) changed: bool,
     /// It begins with a fold mark.
     pub(super) folds: bool,
+    /// It counts lines that are not shown. The key that shows them stands behind it, and depends on the focus.
+    pub(super) more: Option<Unfold>,
+}
+
+/// Key that shows the lines that are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfold {
+    /// Enter on the entry; elsewhere the key that shows more of all output.
+    Here,
+    /// The key that opens the entry in a program: too long for the screen.
+    Program,
 }
 
 /// Position of a part of a logical line.

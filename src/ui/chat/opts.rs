@@ -35,6 +35,8 @@ pub struct ChatOpts<'a> {
     pub marker: Option<&'a Marker>,
     /// The key that goes to the end.
     pub to_end: &'a str,
+    /// The key that shows more of all output, from where the focus is; empty where there is none.
+    pub unfold_all: &'a str,
     /// A turn runs: its answer has no end yet.
     pub running: bool,
     /// Tokens and money of the session now.

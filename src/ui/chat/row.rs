@@ -1,6 +1,6 @@
 //! Inputs of one row's layout, and texts that rows share: times, folds.
 
-use super::laid_out_line::{LaidOutLine, Source, laid_out};
+use super::laid_out_line::{LaidOutLine, Source, Unfold, laid_out};
 use super::picture::Sight;
 use super::style::ChatStyle;
 use crate::app::state::chat::{Chat, Density, Entry};
@@ -64,10 +64,11 @@ impl Row<'_> {
         line(cut_with(text, self.width, self.look.ellipsis()).into_owned(), self.look.style(Role::Dim))
     }
 
-    /// `… 280 more lines (Enter)`.
-    pub(super) fn more(&self, count: usize, key: &str) -> Line<'static> {
+    /// `… 280 more lines`, before its key.
+    pub(super) fn more(&self, count: usize, unfold: Unfold) -> LaidOutLine {
         let lines = if count == 1 { "line" } else { "lines" };
-        self.hint(&format!("{} {} more {lines} ({key})", self.look.ellipsis(), thousands(count as u64)))
+        let said = self.hint(&format!("{} {} more {lines}", self.look.ellipsis(), thousands(count as u64)));
+        LaidOutLine { more: Some(unfold), ..LaidOutLine::quiet(said) }
     }
 
     /// Cells of a fold mark.
@@ -101,8 +102,8 @@ pub(super) fn level(chat: &Chat, entry: &Entry, asked_plan: Option<&str>) -> Lev
                 Level::Full
             }
         }
-        (Body::Odd(_) | Body::Error(_), _, toggled) => {
-            if toggled {
+        (Body::Odd(_) | Body::Error(_), density, toggled) => {
+            if toggled != (density == Density::Full) {
                 Level::Full
             } else {
                 Level::Line

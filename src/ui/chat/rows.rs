@@ -1,7 +1,7 @@
 //! The rows that are no talk: failures with what helps, remarks, mode changes, interruptions, compaction, plans, and
 //! lines that cannot be read.
 
-use super::laid_out_line::{LaidOutLine, laid_lines};
+use super::laid_out_line::{LaidOutLine, Unfold, laid_lines};
 use super::plan::{carried_out, figures};
 use super::row::{Level, Row};
 use super::source_lines::plain;
@@ -43,7 +43,7 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<LaidOutLine> {
         lines.truncate(lines.len() - hidden);
         out.extend(lines);
         if hidden > 0 {
-            out.push(LaidOutLine::quiet(row.more(hidden, "Enter")));
+            out.push(row.more(hidden, Unfold::Here));
         }
     }
     // What helped an older failure is no help any more.
@@ -149,7 +149,7 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<LaidOutLine> {
     };
     if row.level == Level::Line {
         let used = text::spans_width(&title) + 2;
-        let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), "Enter");
+        let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), Unfold::Here).line;
         let gap = [Span::raw("  ")];
         let spans: Vec<_> = title.into_iter().chain(gap).chain(more.spans).collect();
         return wrap(&spans, row.width, bar, bar, Fold::Words).into_iter().map(LaidOutLine::quiet).collect();

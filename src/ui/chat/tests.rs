@@ -81,6 +81,7 @@ fn opts() -> ChatOpts<'static> {
         pictures: super::picture::Sight { gallery: &NO_PICTURES, screen_rows: 40 },
         marker: None,
         to_end: "G",
+        unfold_all: "ctrl+o",
         running: false,
         spent: Default::default(),
         cwd: "/w/app",
@@ -284,7 +285,6 @@ fn every_row_in_every_density() {
     insta::assert_snapshot!("rows_lines", Screen::new().draw(&chat, &opts(), 70, 46).0);
     chat.density = Density::Full;
     chat.thinking = true;
-    chat.toggled = [12, 13].into();
     insta::assert_snapshot!("rows_full", Screen::new().draw(&chat, &opts(), 70, 100).0);
     chat.density = Density::Tails;
     let (text, _) = Screen::new().draw(&chat, &opts(), 70, 100);

@@ -6,6 +6,7 @@
 use super::cache::{Anchor, Cache, Laid, RowAt};
 use super::colours;
 use super::heads::{Above, Heads, Speaker, speaker};
+use super::laid_out_line::Unfold;
 use super::links::{Addresses, addresses};
 use super::opts::ChatOpts;
 use super::picture;
@@ -339,6 +340,10 @@ impl<'a> Transcript<'a> {
             fill(crate::ui::cells::after(ground, from), Role::CodeGround, self.theme, buf);
         }
         buf.set_line(area.x, y, &laid_line.line, area.width);
+        if let Some(unfold) = laid_line.more {
+            let said = u16::try_from(laid_line.line.width()).unwrap_or(u16::MAX);
+            return self.more(entry.key, unfold, area, said, buf);
+        }
         let cells = |from: u16, width: u16| Rect { x: area.x.saturating_add(from), width, ..area }.intersection(area);
         for code in &laid_line.code {
             let Some(coloured) = chat.colours.get(&(entry.key, code.block)) else { continue };
@@ -361,6 +366,23 @@ impl<'a> Transcript<'a> {
         self.cache.clickable.links.extend(links);
         if self.cache.laid(entry.key).and_then(|laid| laid.line(number)).is_some_and(|laid_line| laid_line.folds) {
             self.cache.clickable.folds.push((Rect { width: Row::FOLD.min(area.width), ..area }, entry.key));
+        }
+    }
+
+    /// Key that shows what is left out, behind the `said` cells that count it: as pressed from where the focus is.
+    fn more(&mut self, entry: i64, unfold: Unfold, area: Rect, said: u16, buf: &mut Buffer) {
+        let key = match unfold {
+            Unfold::Here if self.opts.focused => "Enter",
+            Unfold::Program if self.opts.focused => "o",
+            Unfold::Here => self.opts.unfold_all,
+            Unfold::Program => "",
+        };
+        if !key.is_empty() {
+            let behind = crate::ui::cells::after(area, said);
+            buf.set_stringn(behind.x, area.y, format!(" ({key})"), behind.width.into(), self.theme.style(Role::Dim));
+        }
+        if unfold == Unfold::Here {
+            self.cache.clickable.folds.push((Rect { width: said.min(area.width), ..area }, entry));
         }
     }
 

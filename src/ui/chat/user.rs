@@ -1,7 +1,7 @@
 //! A user's message: as typed, long ones folded.
 
 use super::files;
-use super::laid_out_line::LaidOutLine;
+use super::laid_out_line::{LaidOutLine, Unfold};
 use super::picture::PictureRows;
 use super::row::{Level, Row};
 use super::rows;
@@ -33,7 +33,7 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<PictureRo
         }
     }
     if folded {
-        out.push(LaidOutLine::quiet(row.more(all.len() - shown, "Enter")));
+        out.push(row.more(all.len() - shown, Unfold::Here));
     }
     if !user.attachments.is_empty() {
         files::add(&user.attachments, row, &mut out, pictures);

@@ -154,7 +154,7 @@ fn parts(parts: &[PartShown]) -> Vec<String> {
     let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) = parts.iter().partition(|part| part.worst);
     for part in worst.into_iter().chain(others) {
         let word = match part.state {
-            PartState::Asked => "needs you",
+            PartState::Asked => "needs approval",
             PartState::Reads => "read-only",
             PartState::Allowed => "allowed",
         };

@@ -41,12 +41,31 @@ pub(super) fn prompt(paint: &mut FrameContext<'_>, prompt: &Prompt, body: Rect) 
         Wanted::Import => "import",
         Wanted::LabelValue { .. } | Wanted::Cwd(_) => "set",
     };
-    let inner = super::sheet(paint, body, WIDTH, 2, &title, &[(accept, verb)]);
+    let inside = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(6));
+    let (below, role) = match &prompt.problem {
+        Some(problem) => (problem.as_str(), Role::Error),
+        None => (about(&prompt.wanted), Role::Dim),
+    };
+    let below = super::sheet::folded(&clean_line(below), inside);
+    let rows = u16::try_from(1 + below.len()).unwrap_or(u16::MAX);
+    let inner = super::sheet(paint, body, WIDTH, rows, &title, &[(accept, verb)]);
     let row = cells::row(inner, 0);
     let sign = paint.signs.prompt;
     paint.text(row, sign, Role::Accent);
     paint.one_line(cells::after(row, 2), &prompt.line, true);
-    if let Some(problem) = &prompt.problem {
-        paint.over(cells::after(cells::row(inner, 1), 2), problem, Role::Error);
+    for (n, line) in below.iter().enumerate() {
+        paint.over(cells::after(cells::row(inner, u16::try_from(n + 1).unwrap_or(u16::MAX)), 2), line, role);
+    }
+}
+
+/// Help below a line that is asked for.
+fn about(wanted: &Wanted) -> &'static str {
+    match wanted {
+        Wanted::Import => {
+            "Claude Code, Codex, gemini-cli, opencode, pi, OpenClaw, aichat, fabric, Craft Agents, Fabric Agents. The \
+             program is detected."
+        }
+        Wanted::Server => "The server of Ollama, llama.cpp, vLLM, LM Studio or any other with OpenAI's chat API.",
+        Wanted::LabelValue { .. } | Wanted::Cwd(_) => "",
     }
 }

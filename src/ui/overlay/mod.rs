@@ -26,7 +26,7 @@ use crate::app::state::picker::Kind;
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use sheet::{folded, sheet};
+use sheet::{hanging, sheet};
 pub(super) use welcome::welcome;
 
 /// Draws the topmost overlay.
@@ -71,7 +71,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
             let width =
                 usize::from(if body.width < 60 { body.width } else { 60.min(body.width - 8) }.saturating_sub(4));
-            let lines: Vec<String> = state.leaving().iter().flat_map(|line| folded(line, width)).collect();
+            // What becomes of a session may be long: it goes on below its title.
+            let said = state.leaving();
+            let lines: Vec<String> = said.iter().flat_map(|line| hanging(line, width, 2)).collect();
             let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
             let inner = sheet(paint, body, 60, rows, &title, &[(accept, "quit")]);
             for (n, line) in lines.iter().enumerate() {

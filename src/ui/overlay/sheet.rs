@@ -15,6 +15,14 @@ pub(super) fn folded(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
 }
 
+/// The same with all lines but the first behind `indent` blanks.
+pub(super) fn hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let span = ratatui::text::Span::raw(text);
+    let rest = [ratatui::text::Span::raw(" ".repeat(indent))];
+    let lines = text::wrap(&[span], width.max(1), &[], &rest, Fold::Words);
+    lines.iter().map(ToString::to_string).collect()
+}
+
 /// Rows below which a sheet has the whole screen.
 const SMALL: u16 = 18;
 

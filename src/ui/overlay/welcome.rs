@@ -2,6 +2,7 @@
 
 use super::super::cells::{self, Piece};
 use super::super::frame_context::FrameContext;
+use super::super::header;
 use super::picker::scrolled;
 use crate::app::state::connecting::FirstRow;
 use crate::app::state::lobby::FoundHistory;
@@ -148,10 +149,10 @@ fn who_answers(paint: &FrameContext<'_>, low: bool) -> Option<(String, Role)> {
             Some(missing) => warn(format!("{}: {}", clean_line(known.name.as_str()), clean_line(missing))),
             None => None,
         },
-        (None, Some(first)) => warn(match &first.missing {
-            Some(missing) => format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing)),
-            None => return Some(("No model chosen yet".to_owned(), Role::Warning)),
-        }),
+        (None, Some(first)) => match &first.missing {
+            Some(missing) => warn(format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing))),
+            None => (header::model(state).0.is_empty()).then(|| ("No model chosen yet".to_owned(), Role::Warning)),
+        },
         (None, None) => None,
     }
 }

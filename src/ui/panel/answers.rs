@@ -57,7 +57,9 @@ fn key_cells(view: View<'_>, letters: &[Option<String>]) -> usize {
 /// An answer in the agent's words, in lines of `room` cells; `None` for lisle's own, which are cut or shortened.
 fn option_lines(choice: &Choice, room: usize) -> Option<Vec<String>> {
     let Choice::Option(text) = choice else { return None };
-    Some(cells::wrap(&reveal_line(text), room.max(1)))
+    // Blanks in a row say nothing, and push what follows out of sight.
+    let text = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    Some(cells::wrap(&reveal_line(&text), room.max(1)))
 }
 
 /// True if a row of `width` cells cuts an answer in the agent's words.

@@ -82,7 +82,7 @@ fn part_lines(paint: &FrameContext<'_>, parts: &[PartShown], width: u16) -> Vec<
     if parts.len() < 2 {
         return Vec::new();
     }
-    let lead = 12;
+    let lead = 16;
     let room = usize::from(width).saturating_sub(lead + 2).max(1);
     // They stand below the text of the command.
     let mut lines = vec![Line::default()];
@@ -90,7 +90,7 @@ fn part_lines(paint: &FrameContext<'_>, parts: &[PartShown], width: u16) -> Vec<
     let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) = parts.iter().partition(|part| part.worst);
     for part in worst.into_iter().chain(others) {
         let (word, role) = match part.state {
-            PartState::Asked => ("needs you", Role::NeedsYou),
+            PartState::Asked => ("needs approval", Role::NeedsYou),
             PartState::Reads => ("read-only", Role::Dim),
             PartState::Allowed => ("allowed", Role::Good),
         };

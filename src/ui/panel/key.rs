@@ -15,6 +15,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::path::Path;
 
+/// Cells below which the field has short words for itself and its keys.
+const NARROW: u16 = 48;
+
 /// The request, in lines of `width` cells.
 pub(super) fn body(paint: &FrameContext<'_>, wanted: &KeyRequest, width: u16) -> Vec<Line<'static>> {
     let stored = paint.home_path(Path::new(&wanted.stored));
@@ -37,11 +40,16 @@ pub(super) fn field(paint: &mut FrameContext<'_>, key: &Hidden, area: Rect, focu
     let back = paint.key(Action::App(AppAction::Back), Context::Global);
     let check = paint.state.checked_key();
     let (label, role) = match check {
+        None if area.width < NARROW => ("API key".to_owned(), Role::Strong),
         None => ("API key (hidden)".to_owned(), Role::Strong),
         Some(check) if check.next => (format!("{}, then the next", checking(paint, check)), Role::Running),
         Some(check) => (checking(paint, check), Role::Running),
     };
-    let gives = if check.is_some() { "keep even if rejected" } else { "save and use" };
+    let gives = match check {
+        Some(_) => "keep even if rejected",
+        None if area.width < NARROW => "save",
+        None => "save and use",
+    };
     let sends = check.is_none_or(|check| !check.next && !key.is_empty());
     let mut hints = if sends { vec![(send, gives)] } else { Vec::new() };
     hints.push((back, "back"));

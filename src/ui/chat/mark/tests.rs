@@ -69,6 +69,7 @@ fn shown(chat: &Chat, width: u16, height: u16) -> Shown {
         helps: &[],
         marker: None,
         to_end: "G",
+        unfold_all: "ctrl+o",
         running: false,
         spent: Default::default(),
         cwd: "/w/app",

@@ -2,7 +2,7 @@
 
 use super::super::diff;
 use super::super::files;
-use super::super::laid_out_line::{CodeAt, LaidOutLine, Source, coded};
+use super::super::laid_out_line::{CodeAt, LaidOutLine, Source, Unfold, coded};
 use super::super::language::language_of;
 use super::super::picture::PictureRows;
 use super::super::row::{Level, Row};
@@ -31,8 +31,8 @@ const LISTED: usize = 3;
 const LISTS: [&str; 3] = ["list", "glob", "grep"];
 
 /// `… 280 more lines`, above the lines that are shown.
-fn hidden_lines(row: &Row<'_>, hidden: usize, key: &str) -> LaidOutLine {
-    LaidOutLine { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..LaidOutLine::quiet(row.more(hidden, key)) }
+fn hidden_lines(row: &Row<'_>, hidden: usize, unfold: Unfold) -> LaidOutLine {
+    LaidOutLine { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..row.more(hidden, unfold) }
 }
 
 /// The subject of an unfolded call whose line has no room for it.
@@ -49,7 +49,7 @@ pub(super) fn results(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
         return Vec::new();
     }
     if call.figures.changes().next().is_some() {
-        return output.changes(CHANGED, "Enter");
+        return output.changes(CHANGED, Unfold::Here);
     }
     let typed = call.decision.as_ref().is_some_and(|by| by.authority == Authority::Typed);
     let failed = call.status == ToolStatus::Error || call.figures.exit.is_some_and(|code| code != 0);
@@ -58,10 +58,10 @@ pub(super) fn results(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
         return Vec::new();
     }
     match () {
-        () if typed => output.last(result, Role::ToolOutput, TYPED, "Enter"),
+        () if typed => output.last(result, Role::ToolOutput, TYPED, Unfold::Here),
         // One line of a failure stands in the head.
         () if failed && (call.figures.exit.is_some() || result.trim().contains('\n')) => {
-            output.last(result, Role::ToolOutput, FAILED, "Enter")
+            output.last(result, Role::ToolOutput, FAILED, Unfold::Here)
         }
         () if !failed && LISTS.contains(&call.name.as_str()) => output.first(result, LISTED),
         () => Vec::new(),
@@ -81,19 +81,19 @@ pub(super) fn lines(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
 pub(super) fn shown(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
     let output = Output::new(call, row);
     let full = row.level == Level::Full;
-    let (limit, key) = if full { (FULL, "o") } else { (TAIL, "Enter") };
+    let (limit, unfold) = if full { (FULL, Unfold::Program) } else { (TAIL, Unfold::Here) };
     let mut out = Vec::new();
     if let Some(whole) = whole_subject(call, row) {
-        out.extend(output.last(&whole, Role::ToolSubject, 200, "o"));
+        out.extend(output.last(&whole, Role::ToolSubject, 200, Unfold::Program));
     }
     if let Some(reason) = refusal(call) {
-        out.extend(output.last(reason, Role::Warning, limit, key));
+        out.extend(output.last(reason, Role::Warning, limit, unfold));
     } else if call.figures.changes().next().is_some() {
-        out.extend(output.changes(if full { FULL } else { 2 * TAIL }, key));
+        out.extend(output.changes(if full { FULL } else { 2 * TAIL }, unfold));
     } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
-        out.extend(output.behind(file(call, &lines, limit, key, &output.inner)));
+        out.extend(output.behind(file(call, &lines, limit, unfold, &output.inner)));
     } else if let Some(result) = call.result.as_deref().filter(|result| !result.trim().is_empty()) {
-        out.extend(output.last(result, Role::ToolOutput, limit, key));
+        out.extend(output.last(result, Role::ToolOutput, limit, unfold));
     } else if call.status.ended() {
         out.extend(output.remark("no output"));
     }
@@ -101,7 +101,7 @@ pub(super) fn shown(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
         return out;
     }
     if let Some(why) = &call.figures.undo_incomplete {
-        out.extend(output.last(&format!("undo incomplete: {why}"), Role::Warning, limit, key));
+        out.extend(output.last(&format!("undo incomplete: {why}"), Role::Warning, limit, unfold));
     }
     if let Some(path) = &call.figures.full_result {
         out.extend(output.remark(&format!("full result: {}", clean_line(&path.to_string_lossy()))));
@@ -168,7 +168,7 @@ impl<'a, 'r> Output<'a, 'r> {
     }
 
     /// The last `limit` lines of a text.
-    fn last(&self, text: &str, role: Role, limit: usize, key: &str) -> Vec<LaidOutLine> {
+    fn last(&self, text: &str, role: Role, limit: usize, unfold: Unfold) -> Vec<LaidOutLine> {
         let cleaned = clean(text.trim_end());
         let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
         // A row that only says that there is one more is no shorter than that one.
@@ -176,7 +176,7 @@ impl<'a, 'r> Output<'a, 'r> {
         let hidden = if hidden == 1 { 0 } else { hidden };
         let mut lines = Vec::new();
         if hidden > 0 {
-            lines.push(hidden_lines(&self.inner, hidden, key));
+            lines.push(hidden_lines(&self.inner, hidden, unfold));
         }
         lines.extend(self.laid(all.get(hidden..).unwrap_or_default(), role));
         self.behind(lines)
@@ -189,13 +189,13 @@ impl<'a, 'r> Output<'a, 'r> {
         let shown = if all.len() == limit + 1 { all.len() } else { all.len().min(limit) };
         let mut lines = self.laid(all.get(..shown).unwrap_or_default(), Role::ToolOutput);
         if shown < all.len() {
-            lines.push(LaidOutLine::quiet(self.inner.more(all.len() - shown, "Enter")));
+            lines.push(self.inner.more(all.len() - shown, Unfold::Here));
         }
         self.behind(lines)
     }
 
     /// The changes of the call in at most `limit` lines.
-    fn changes(&self, limit: usize, key: &str) -> Vec<LaidOutLine> {
+    fn changes(&self, limit: usize, unfold: Unfold) -> Vec<LaidOutLine> {
         let (figures, row) = (&self.call.figures, &self.inner);
         let mut lines = match &figures.diff {
             Some(diff) if row.beside => diff::beside(diff, row.wide, &row.look),
@@ -206,7 +206,7 @@ impl<'a, 'r> Output<'a, 'r> {
         let hidden = if hidden == 1 { 0 } else { hidden };
         lines.truncate(lines.len() - hidden);
         if hidden > 0 {
-            lines.push(LaidOutLine::quiet(row.more(hidden, key)));
+            lines.push(row.more(hidden, unfold));
         }
         self.behind(lines)
     }
@@ -249,14 +249,14 @@ fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r st
 }
 
 /// Lines of a file behind their numbers, as code in the language of its ending; of too many the last ones.
-fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<LaidOutLine> {
+fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, unfold: Unfold, row: &Row<'_>) -> Vec<LaidOutLine> {
     let look = &row.look;
     let (style, faint) = (look.style(Role::ToolOutput), look.style(Role::Faint));
     let digits = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(1);
     let hidden = lines.len().saturating_sub(limit);
     let mut out = Vec::new();
     if hidden > 0 {
-        out.push(hidden_lines(row, hidden, key));
+        out.push(hidden_lines(row, hidden, unfold));
     }
     let mut at = CodeAt::first(0, &language_of(call.subject.trim()));
     at.line = u32::try_from(hidden).unwrap_or(u32::MAX);
