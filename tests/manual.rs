@@ -194,7 +194,7 @@ fn problems_of_toml(text: &str) -> Vec<Problem> {
     if text.contains("[roles]") {
         let own = ThemeText { name: "own".to_owned(), file: "own.toml".to_owned(), text: text.to_owned() };
         theme::load("own", &[own]).problems
-    } else if text.contains("\n[[") {
+    } else if text.contains("\n[[") && !text.contains("[channels.") {
         let parent = keymap::inherits(text).and_then(|(name, _)| keymap::STYLES.iter().find(|style| style.0 == name));
         let ground = std::iter::once((keymap::DEFAULT_NAME, keymap::DEFAULT));
         let files: Vec<_> = ground.chain(parent.map(|style| (style.1, style.2))).chain([("own.toml", text)]).collect();

@@ -53,7 +53,12 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
     };
     let http: Vec<HttpShown> = listeners.iter().map(|listener| listener.shown()).collect();
     bootstrap.find_servers().await;
+    let channels = match runtime::gateway::channels(&bootstrap) {
+        Ok(channels) => channels,
+        Err(error) => return failed(&format!("can't use the files of channels: {error}")),
+    };
     let options = ServeOptions {
+        channels,
         workspaces: Arc::new(runtime::gateway::HomeWorkspaces::new(bootstrap)),
         idle_exit: args.idle_exit,
         listeners,

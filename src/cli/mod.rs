@@ -5,6 +5,7 @@ pub mod args;
 mod audit;
 mod auth;
 mod change;
+mod channel;
 mod configuration;
 mod definitions;
 mod doctor;
@@ -201,6 +202,7 @@ async fn dispatch(
         CliCommand::Views(command) => definitions::views(&bootstrap, command),
         CliCommand::Serve(args) => gateway::serve(bootstrap, args).await,
         CliCommand::Gateway(command) => gateway::run(&bootstrap, command).await,
+        CliCommand::Channel(command) => channel::run(&bootstrap, command).await,
         CliCommand::Ssh(args) => ssh(bootstrap, &args.host, wanted, linear).await,
         CliCommand::Config(command) => configuration::config(&bootstrap, command).await,
         CliCommand::Themes(command) => configuration::themes(&bootstrap, command),

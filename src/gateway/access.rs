@@ -102,6 +102,11 @@ impl NetworkAccess {
         state
     }
 
+    /// Counts a request that was not signed as it should be, as a wrong token.
+    pub fn refuse(&self, address: IpAddr, now: Instant) -> EntryRefusal {
+        self.state().fail(address, now)
+    }
+
     /// Lets the owner of a token in.
     pub fn admit(&self, address: IpAddr, token: &str, now: Instant) -> Result<Grant, EntryRefusal> {
         let shown = tokens::hash(token);

@@ -7,6 +7,7 @@ use super::handshake::{self, CONNECT, Connect, Hello};
 use super::methods::{self, Closing, CommandParams, DetachParams, LinkMade, PingParams, StopParams};
 use super::server::{Gateway, Seated, StopTime};
 use super::transport::{FrameSink, FrameSource};
+use crate::channels::{InboundAnswer, InboundError, InboundProof};
 use crate::domain::request::UserAnswer;
 use crate::protocol::{ClientRequest, Command, EngineCommand, Scope, Scopes, SessionCommand};
 use serde::Serialize;
@@ -374,6 +375,8 @@ impl ServedConnection<'_> {
             methods::DETACH => done(id, self.detach(params)),
             methods::STOP => done(id, self.stop(params)),
             methods::LINK => done(id, self.link()),
+            methods::CHANNEL_SEND => done(id, self.channel_send(params).await),
+            methods::CHANNEL_STATUS => done(id, Ok(self.gateway.channels.figures())),
             CONNECT => done::<()>(id, Err(invalid("This connection has a client already."))),
             other => {
                 let text = format!("Unknown method {other:?}. Available: {}.", methods::ALL.join(", "));
@@ -429,6 +432,19 @@ impl ServedConnection<'_> {
         let made = self.gateway.access.new_link(Instant::now());
         let link = made.map_err(|error| unavailable(format!("No link was made: {error}.")))?;
         Ok(LinkMade { url: format!("{}/link/{link}", http.url), seconds: LINK_LIVES.as_secs() })
+    }
+
+    async fn channel_send(&self, given: &RawValue) -> Result<InboundAnswer, FrameError> {
+        self.needs(Scope::Write)?;
+        self.gateway.channels.take(given.get().as_bytes(), InboundProof::Known).await.map_err(|error| match error {
+            InboundError::Invalid(why) => invalid(format!("{why}.")),
+            InboundError::UnknownChannel(name) => {
+                let text = format!("No channel {name:?}: add [channels.NAME] to config.toml and restart the gateway.");
+                FrameError::new(ErrorCode::NotFound, text)
+            }
+            InboundError::Forged(why) => FrameError::new(ErrorCode::Unauthorized, format!("{why}.")),
+            InboundError::Unavailable(why) => FrameError::new(ErrorCode::Unavailable, format!("{why}.")),
+        })
     }
 
     fn detach(&self, given: &RawValue) -> Result<(), FrameError> {

@@ -24,11 +24,15 @@ pub const DETACH: &str = "gateway.detach";
 pub const STOP: &str = "gateway.stop";
 /// Makes an address that lets one browser in, once: [`LinkMade`].
 pub const LINK: &str = "gateway.link";
+/// Takes a message of a channel: [`crate::channels::InboundMessage`]. Answered with a [`crate::channels::InboundAnswer`].
+pub const CHANNEL_SEND: &str = "channel.send";
+/// Figures of the channels: [`crate::channels::ChannelFigures`].
+pub const CHANNEL_STATUS: &str = "channel.status";
 /// Event: the connection ends, and why: [`Closing`].
 pub const CLOSING: &str = "gateway.closing";
 
 /// All methods that a client may call after `connect`.
-pub const ALL: &[&str] = &[COMMAND, PING, LEAVE, STATUS, CLIENTS, DETACH, STOP, LINK];
+pub const ALL: &[&str] = &[COMMAND, PING, LEAVE, STATUS, CLIENTS, DETACH, STOP, LINK, CHANNEL_SEND, CHANNEL_STATUS];
 
 /// Parameters of [`COMMAND`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

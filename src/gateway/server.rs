@@ -12,12 +12,13 @@ use super::methods::{ClientShown, HttpShown, SessionShown, Status};
 use super::tokens::TokenFile;
 use crate::agent::prompt_files::PromptFolders;
 use crate::agent::{self, ClientInfo, Engine, Setup};
+use crate::channels::{ChannelEngines, Channels, EngineFuture};
 use crate::domain::session::Activity;
 use crate::domain::workspace::Workspace;
 use crate::protocol::{self, Command, EngineCommand, EngineEvent, Event, Scopes, SessionEvent};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::watch;
@@ -67,6 +68,8 @@ pub struct ServeOptions {
     pub idle_exit: Option<Duration>,
     /// Ways in beside the socket.
     pub listeners: Vec<Box<dyn Listener>>,
+    /// Channels of messages.
+    pub channels: Channels,
 }
 
 /// Way in beside the socket, which is bound already.
@@ -93,6 +96,8 @@ pub struct Gateway {
     pub(super) owner: home::Owner,
     /// Clients over the network.
     pub(super) access: NetworkAccess,
+    /// Channels of messages.
+    pub(super) channels: Channels,
     /// Way in over the network, and for readers of shared pages.
     pub(super) http: Option<HttpShown>,
     shares: Option<HttpShown>,
@@ -136,6 +141,20 @@ impl Drop for Visit {
         let mut visits = self.0.visits();
         visits.now -= 1;
         visits.last = Some(Instant::now());
+    }
+}
+
+/// Engines for the channels. They do not keep the gateway.
+struct GatewayEngines(Weak<Gateway>);
+
+impl ChannelEngines for GatewayEngines {
+    fn engine(&self, folder: PathBuf) -> EngineFuture<'_> {
+        Box::pin(async move {
+            match self.0.upgrade() {
+                Some(gateway) => gateway.engine(&folder).await,
+                None => Err("The gateway is ending.".to_owned()),
+            }
+        })
     }
 }
 
@@ -355,7 +374,9 @@ impl Gateway {
         // Held while an engine is opened: somebody works then, and the look waits for nothing.
         let no_jobs =
             self.engines.try_lock().is_ok_and(|engines| engines.values().all(|engine| engine.running_jobs() == 0));
-        nobody && unvisited && no_jobs && self.activity().is_empty()
+        let figures = self.channels.figures();
+        let no_messages = figures.messages == 0 && figures.replies == 0;
+        nobody && unvisited && no_jobs && no_messages && self.activity().is_empty()
     }
 
     /// Saves and ends all engines.
@@ -423,13 +444,14 @@ pub async fn serve(
         error,
     })?;
     let (stop, mut stopped) = watch::channel(StopTime::No);
-    let ServeOptions { workspaces, idle_exit, listeners } = options;
+    let ServeOptions { workspaces, idle_exit, listeners, channels } = options;
     let shown = |shares| listeners.iter().map(|one| one.shown()).find(|shown| shown.shares == shares);
     let gateway = Arc::new(Gateway {
         instance,
         secret: owned.secret().to_owned(),
         owner: owned.owner().clone(),
         access: NetworkAccess::new(TokenFile::of(owned.files())),
+        channels,
         http: shown(false),
         shares: shown(true),
         began: Instant::now(),
@@ -440,6 +462,7 @@ pub async fn serve(
         visits: Mutex::default(),
         stop,
     });
+    gateway.channels.start(Arc::new(GatewayEngines(Arc::downgrade(&gateway)))).await;
     listeners.into_iter().for_each(|listener| listener.start(gateway.clone()));
     ready(owned.owner());
     tracing::info!(pid = gateway.owner.pid, "the gateway listens");
@@ -481,6 +504,7 @@ pub async fn serve(
     }
     gateway.stop.send_replace(StopTime::Now);
     tracing::info!("the gateway ends");
+    gateway.channels.end();
     gateway.shutdown().await;
     drop(owned);
     Ok(())

@@ -119,6 +119,9 @@ pub enum SessionCommand {
         /// The files that go along, as `SessionEvent::Attached` named them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
+        /// Byte from which on the text is not the user's own words, as for [`SessionCommand::Send`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        piped: Option<usize>,
     },
     /// Copy this file into the session, for a message to come: `SessionEvent::Attached`.
     Attach {
@@ -245,7 +248,7 @@ impl SessionCommand {
     /// Steers with this text alone.
     #[must_use]
     pub fn steer(text: impl Into<String>) -> Self {
-        Self::Steer { text: text.into(), attachments: Vec::new() }
+        Self::Steer { text: text.into(), attachments: Vec::new(), piped: None }
     }
 
     /// Draft that restores the user's words in it, which would be lost with it. `None`: it has
@@ -253,7 +256,7 @@ impl SessionCommand {
     #[must_use]
     pub fn said(&self) -> Option<UserText> {
         let said = match self {
-            Self::Send { text, attachments, .. } | Self::Steer { text, attachments } => {
+            Self::Send { text, attachments, .. } | Self::Steer { text, attachments, .. } => {
                 UserText::with(text.clone(), attachments.clone())
             }
             Self::Type { command } if !command.trim().is_empty() => format!("!{command}").into(),

@@ -342,6 +342,20 @@ pub enum QueueMode {
     Interrupt,
 }
 
+impl QueueMode {
+    /// Word in settings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Steer => "steer",
+            Self::Followup => "followup",
+            Self::Collect => "collect",
+            Self::SteerBacklog => "steer-backlog",
+            Self::Interrupt => "interrupt",
+        }
+    }
+}
+
 /// Messages that a full queue drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -353,6 +367,18 @@ pub enum QueueDrop {
     /// The oldest message, but for a line of it.
     #[default]
     Summarize,
+}
+
+impl QueueDrop {
+    /// Word in settings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Old => "old",
+            Self::New => "new",
+            Self::Summarize => "summarize",
+        }
+    }
 }
 
 /// Most waiting messages: a number of at least 1, or `false` for no limit.

@@ -5,6 +5,7 @@
 //! these are.
 
 pub mod allow;
+pub mod channel_config;
 pub mod config;
 pub mod key;
 pub mod listing;

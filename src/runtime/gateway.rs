@@ -4,6 +4,7 @@ use super::client::options::GatewayView;
 use super::setup::{Bootstrap, StartRequest};
 use super::workspaces::Workspaces;
 use crate::agent::{self, ClientInfo, Link, Setup};
+use crate::channels::{ChannelPlaces, Channels};
 use crate::config::Paths;
 use crate::config::settings::GatewayStart;
 use crate::domain::workspace::{USUAL, Workspace, is_name};
@@ -210,6 +211,29 @@ async fn sent(bootstrap: &Bootstrap, files: GatewayFiles, commands: Vec<Command>
         }
     }
     Ok(())
+}
+
+/// Folders of channels.
+#[must_use]
+pub fn channel_places(paths: &Paths) -> ChannelPlaces {
+    ChannelPlaces {
+        files: files(paths).folder().join("channels"),
+        agents: paths.data.join("agents"),
+        workspaces: paths.data.join("workspaces"),
+        home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_default(),
+    }
+}
+
+/// Channels of the home, for its gateway. With a mistake in their settings they take nothing.
+///
+/// # Errors
+/// When their files cannot be read or written.
+pub fn channels(bootstrap: &Bootstrap) -> std::io::Result<Channels> {
+    let places = channel_places(&bootstrap.paths);
+    match (&bootstrap.settings.session, &bootstrap.settings.channels) {
+        (Some(session), Some(settings)) => Channels::open(places, session.clone(), settings.clone()),
+        _ => Channels::closed(places, "channels are closed, because config.toml has a mistake in their tables"),
+    }
 }
 
 /// True if the app starts a gateway here.

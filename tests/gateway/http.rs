@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 /// A gateway that listens on loopback as well.
 pub struct Web {
-    _serving: Serving,
+    serving: Serving,
     pub address: String,
 }
 
@@ -36,7 +36,11 @@ impl Web {
         let port =
             line.split([' ', ')']).find_map(|word| word.rsplit_once(':').filter(|(before, _)| before.contains("://")));
         let address = port.map_or_else(|| listen.to_owned(), |(_, port)| format!("127.0.0.1:{port}"));
-        Self { _serving: Serving { child }, address }
+        Self { serving: Serving { child }, address }
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        self.serving.signal(signal);
     }
 
     pub fn connect(&self) -> TcpStream {

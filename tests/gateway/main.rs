@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 mod app;
+mod channel_commands;
+mod channels;
 mod command_line;
 mod frames;
 mod held;

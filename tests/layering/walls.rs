@@ -84,8 +84,8 @@ const HOUSE: &[Room] = &[
     },
     Room {
         name: "config",
-        // `[session]` has the types of the routes that read it.
-        sees: &["http", "domain", "protocol", "routes::config"],
+        // `[session]` and `[channels]` have the types of the routes that read them.
+        sees: &["http", "domain", "protocol", "routes::config", "routes::channel_config"],
         uses: &[
             "directories",
             "reqwest",
@@ -164,10 +164,16 @@ const HOUSE: &[Room] = &[
             "fastrand",
         ],
     },
+    // Messages of channels: their files, the client that posts replies.
+    Room {
+        name: "channels",
+        sees: &["http", "domain", "protocol", "store", "routes", "agent"],
+        uses: &["reqwest", "tokio", "tokio_util", "std::fs", "std::io", "std::os", "std::thread"],
+    },
     // Sockets, the lock of a home, and the programs that are lines or gateways of their own.
     Room {
         name: "gateway",
-        sees: &["domain", "protocol", "agent"],
+        sees: &["domain", "protocol", "agent", "channels"],
         uses: &[
             "fastrand",
             "rustix",
@@ -191,7 +197,7 @@ const HOUSE: &[Room] = &[
         name: "runtime",
         sees: &[
             "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "agent",
-            "gateway", "keymap", "app", "theme", "ui",
+            "channels", "gateway", "keymap", "app", "theme", "ui",
         ],
         uses: GUARDED,
     },
@@ -199,7 +205,7 @@ const HOUSE: &[Room] = &[
         name: "cli",
         sees: &[
             "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "agent",
-            "gateway", "keymap", "app", "theme", "ui", "runtime",
+            "channels", "gateway", "keymap", "app", "theme", "ui", "runtime",
         ],
         // crossterm and termina stay with the one roof of the terminal.
         uses: &[
@@ -240,6 +246,7 @@ const EFFECTS: &[&str] = &[
 const PURE: &[(&str, &[&str])] = &[
     ("src/agent/machine", EFFECTS),
     ("src/routes/allow", EFFECTS),
+    ("src/routes/channel_config", EFFECTS),
     ("src/routes/config", EFFECTS),
     ("src/routes/key", EFFECTS),
     ("src/routes/listing", EFFECTS),
@@ -438,7 +445,7 @@ fn the_table_holds_together() {
         }
     }
     let screen = ["keymap", "app", "theme", "ui"];
-    let engine = ["store", "routes", "provider", "permit", "sandbox", "tools", "agent"];
+    let engine = ["store", "routes", "provider", "permit", "sandbox", "tools", "agent", "channels"];
     for room in HOUSE {
         let top = |seen: &&str| seen.split("::").next().unwrap().to_owned();
         let sees: Vec<String> = room.sees.iter().map(top).collect();

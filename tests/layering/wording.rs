@@ -123,6 +123,7 @@ const FOR_USERS: &[Phrase] = &[
 /// Folders of texts for users.
 const USER_FOLDERS: &[&str] = &[
     "src/app",
+    "src/channels",
     "src/gateway",
     "src/ui",
     "src/cli",

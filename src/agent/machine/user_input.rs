@@ -38,7 +38,9 @@ impl Machine {
                 let steers = self.config.steer_by_default;
                 self.said(now, UserText { piped, ..UserText::with(text, attachments) }, steers, out);
             }
-            SessionCommand::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
+            SessionCommand::Steer { text, attachments, piped } => {
+                self.said(now, UserText { piped, ..UserText::with(text, attachments) }, true, out);
+            }
             SessionCommand::Type { command } if command.trim().is_empty() => {}
             SessionCommand::Type { command } => self.typed(now, command.trim(), out),
             SessionCommand::Queue(edit) => self.edit_queue(now, edit, out),

@@ -169,8 +169,8 @@ impl SessionActor {
                 SessionCommand::Send { text, attachments, piped } => {
                     self.input(Input::Enqueue(UserText { piped, ..UserText::with(text, attachments) })).await;
                 }
-                SessionCommand::Steer { text, attachments } => {
-                    self.input(Input::Enqueue(UserText::with(text, attachments))).await;
+                SessionCommand::Steer { text, attachments, piped } => {
+                    self.input(Input::Enqueue(UserText { piped, ..UserText::with(text, attachments) })).await;
                 }
                 act => self.refuse(act, "Can't read the earlier messages.").await,
             }

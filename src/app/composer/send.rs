@@ -48,7 +48,7 @@ pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
     scroll::to_end(state, fx);
     state.conversations.left_unread = None;
     let act = if steer {
-        SessionCommand::Steer { text, attachments }
+        SessionCommand::Steer { text, attachments, piped: None }
     } else {
         SessionCommand::Send { text, attachments, piped: None }
     };

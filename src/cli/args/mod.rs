@@ -1,5 +1,6 @@
 //! The arguments of the command line: those of the app and of all commands. Larger groups of commands have a file each.
 
+mod channel;
 mod complete;
 mod definitions;
 mod gateway;
@@ -16,6 +17,9 @@ use crate::domain::nearest::nearest;
 use crate::domain::spending::UsageBy;
 use crate::domain::{At, ConnectionName, Mode, SessionId};
 use crate::runtime::setup::{StartRequest, Which};
+pub use channel::{
+    ChannelAllow, ChannelCommand, ChannelList, ChannelLogArgs, ChannelRevoke, ChannelSecret, ChannelSend,
+};
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
@@ -244,6 +248,9 @@ pub enum CliCommand {
     /// The gateway of this home: its state, its clients, its end.
     #[command(subcommand)]
     Gateway(GatewayCommand),
+    /// Channels: messages of other people, who may write, and what was refused.
+    #[command(subcommand)]
+    Channel(ChannelCommand),
     /// Open the app with the sessions of another machine, through ssh.
     ///
     /// Nothing listens there: ssh runs "lisle gateway stdio". --workspace names a workspace there.

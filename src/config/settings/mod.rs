@@ -14,6 +14,7 @@ use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::status_line::StatusLine;
+use crate::routes::channel_config::ChannelSettings;
 use crate::routes::config::SessionConfig;
 use read::{Section, SettingsReport};
 use serde_json::{Map, Value};
@@ -66,6 +67,9 @@ pub struct Settings {
     pub workspace: Option<PathBuf>,
     /// `[session]`: routes of messages. `None` if it has a mistake: defaults in its place could remove what was to stay.
     pub session: Option<SessionConfig>,
+    /// `[channels]`, `[agents]`, `[[bindings]]`, `[commands]`, `[messages]`: channels of messages. `None` if one of them has a
+    /// mistake: half a configuration could let somebody in.
+    pub channels: Option<ChannelSettings>,
 }
 
 impl Default for Settings {
@@ -92,6 +96,7 @@ impl Default for Settings {
             machines: BTreeMap::new(),
             workspace: None,
             session: Some(SessionConfig::default()),
+            channels: Some(ChannelSettings::default()),
         }
     }
 }

@@ -267,9 +267,38 @@ impl<'a> Section<'a> {
         if self.inner(name, value).is_none() {
             return Some(Err(()));
         }
-        let span = name.span();
-        let value = in_camel_case(value.clone(), named);
-        Some(T::deserialize(value.into_deserializer()).map_err(|error| {
+        Some(self.deserialized(key, name.span(), in_camel_case(value.clone(), named, false)))
+    }
+
+    /// A table whose keys are names, with tables that serde reads as for [`Self::typed`].
+    pub(super) fn typed_by_name<T: DeserializeOwned>(&self, key: &'static str) -> Option<Result<T, ()>> {
+        let (name, value) = self.entry(key)?;
+        if self.inner(name, value).is_none() {
+            return Some(Err(()));
+        }
+        Some(self.deserialized(key, name.span(), in_camel_case(value.clone(), &[], true)))
+    }
+
+    /// A list of tables that serde reads as for [`Self::typed`].
+    pub(super) fn typed_list<T: DeserializeOwned>(&self, key: &'static str) -> Option<Result<Vec<T>, ()>> {
+        let (name, value) = self.entry(key)?;
+        Some(self.deserialized(key, name.span(), in_camel_case(value.clone(), &[], false)))
+    }
+
+    /// Reports a mistake of a table that [`Self::typed_by_name`] read.
+    pub(super) fn wrong_table(&self, key: &'static str, why: &str) {
+        let line = self.entry(key).map(|(name, _)| self.report.line(&name.span()));
+        let fix = "Fix the line; until then nothing that depends on this table is done.";
+        self.report.add(line, format!("[{}]: {why}.", self.full(key)), fix.to_owned());
+    }
+
+    fn deserialized<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        span: Range<usize>,
+        value: Spanned<DeValue<'_>>,
+    ) -> Result<T, ()> {
+        T::deserialize(value.into_deserializer()).map_err(|error| {
             let line = self.report.line(&error.span().unwrap_or(span));
             let text = error.message().trim().replace('\n', " ");
             let end = if text.ends_with(['.', '?']) { "" } else { "." };
@@ -278,7 +307,7 @@ impl<'a> Section<'a> {
                 format!("[{}]: {text}{end}", self.full(key)),
                 "Fix the line; until then nothing that depends on this table is done.".to_owned(),
             );
-        }))
+        })
     }
 
     /// Puts `true` or `false` into `slot`.
@@ -503,7 +532,7 @@ fn camel(key: &str) -> String {
 }
 
 /// A value whose keys are in camel case, but for those below a key of `named`.
-fn in_camel_case<'a>(value: Spanned<DeValue<'a>>, named: &[&str]) -> Spanned<DeValue<'a>> {
+fn in_camel_case<'a>(value: Spanned<DeValue<'a>>, named: &[&str], are_names: bool) -> Spanned<DeValue<'a>> {
     fn keys<'a>(value: Spanned<DeValue<'a>>, named: &[&str], are_names: bool) -> Spanned<DeValue<'a>> {
         let span = value.span();
         let value = match value.into_inner() {
@@ -520,7 +549,7 @@ fn in_camel_case<'a>(value: Spanned<DeValue<'a>>, named: &[&str]) -> Spanned<DeV
         };
         Spanned::new(span, value)
     }
-    keys(value, named, false)
+    keys(value, named, are_names)
 }
 
 /// `512M`, `4G`, `2T`, or bytes.

@@ -10,6 +10,7 @@ use crate::domain::ids::ConnectionName;
 use crate::domain::ids::{DEMO, shown_name};
 use crate::domain::permission::Mode;
 use crate::domain::status_line::StatusPart;
+use crate::routes::channel_config::{self, ChannelSettings, MessagesConfig};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -90,6 +91,7 @@ fn other_programs(section: &Section<'_>, out: &mut Settings) {
     if let Some(session) = section.typed("session", &["identityLinks", "resetByChannel"]) {
         out.session = session.ok();
     }
+    out.channels = channels(section);
     if let Some(section) = section.table("fabric") {
         out.fabric_home = section.text("home").map(|(folder, _)| PathBuf::from(folder));
         section.finish();
@@ -104,6 +106,34 @@ fn other_programs(section: &Section<'_>, out: &mut Settings) {
             out.machines.insert(name, MachineSettings { host: text("host"), command: text("command") });
             section.finish();
         }
+    }
+}
+
+/// Tables of channels; `None` if one of them has a mistake.
+fn channels(section: &Section<'_>) -> Option<ChannelSettings> {
+    fn named<T, N>(
+        section: &Section<'_>,
+        key: &'static str,
+        table: Option<Result<T, ()>>,
+        names: impl FnOnce(T) -> Result<N, String>,
+    ) -> Result<N, ()>
+    where
+        T: Default,
+    {
+        names(table.unwrap_or_else(|| Ok(T::default()))?).map_err(|why| section.wrong_table(key, &why))
+    }
+    // Each is read before one is missed: all mistakes are reported at once.
+    let channels = named(section, "channels", section.typed_by_name("channels"), channel_config::named_channels);
+    let agents = named(section, "agents", section.typed_by_name("agents"), channel_config::named_agents);
+    let bindings = section.typed_list("bindings").unwrap_or_else(|| Ok(Vec::new()));
+    let commands = section.typed("commands", &[]).unwrap_or_else(|| Ok(Default::default()));
+    let messages: Result<MessagesConfig, ()> =
+        section.typed("messages", &["byChannel", "debounceMsByChannel"]).unwrap_or_else(|| Ok(Default::default()));
+    match (channels, agents, bindings, commands, messages) {
+        (Ok(channels), Ok(agents), Ok(bindings), Ok(commands), Ok(messages)) => {
+            Some(ChannelSettings { channels, agents, bindings, commands, queue: messages.queue })
+        }
+        _ => None,
     }
 }
 

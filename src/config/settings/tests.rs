@@ -380,3 +380,44 @@ match = { key_prefix = "cron:" }
     }
     assert!(parse("[ui]\nfps = 0\n").0.session.is_some());
 }
+
+#[test]
+fn the_tables_of_channels_are_read_together_and_a_mistake_in_one_is_one_in_all() {
+    let (settings, problems) = parse(
+        r#"
+[channels.My_Irc]
+allow_from = ["ana", "irc:bob"]
+webhook = "http://127.0.0.1:9000/replies"
+[agents.home_help]
+mode = "ask"
+[[bindings]]
+agent_id = "home_help"
+match = { channel = "my_irc", accountId = "*" }
+[commands]
+owner_allow_from = ["my_irc:ana"]
+[messages.queue]
+mode = "followup"
+byChannel = { my_irc = "steer" }
+"#,
+    );
+    assert_eq!(problems, []);
+    let channels = settings.channels.unwrap();
+    let (name, irc) = channels.channel("MY_IRC").unwrap();
+    assert_eq!((name, irc.allow_from.len(), irc.pairing), ("my_irc", 2, true));
+    assert_eq!((channels.bindings.len(), channels.agents.len(), channels.queue.by_channel.len()), (1, 1, 1));
+    for (text, line, says) in [
+        ("[channels.irc]\nallowFrm = []\n", 2, "[channels]: unknown field `allowFrm`"),
+        ("[channels.\"a b\"]\n", 1, "[channels]: channels.a b can't be a channel's name"),
+        ("[channels.irc]\nwebhook = \"http://example.org\"\n", 2, "unencrypted"),
+        ("[agents.\"../x\"]\n", 1, "[agents]: agents.../x: "),
+        ("[commands]\nownerAllowFrom = [\"*\"]\n", 1, "list the owners"),
+        ("[messages.queue]\nmode = \"later\"\n", 2, "unknown variant `later`"),
+        ("[[bindings]]\nagentId = \"main\"\n", 1, "missing field `match`"),
+        ("bindings = 3\n", 1, "invalid type"),
+    ] {
+        let (settings, problems) = parse(text);
+        assert_eq!((problems.len(), &settings.channels), (1, &None), "{text}: {problems:?}");
+        assert_eq!(problems[0].line, Some(line), "{problems:?}");
+        assert!(problems[0].text.contains(says), "{}", problems[0].text);
+    }
+}

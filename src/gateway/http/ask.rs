@@ -71,6 +71,16 @@ impl Asking {
 
     /// Has a command done. Returns the events that answer it.
     pub async fn ask(&mut self, command: Command, message: Option<MessageId>) -> Result<Vec<Arc<Stamped>>, Problem> {
+        let (events, refused) = self.answers(command, message).await?;
+        refused.map_or(Ok(events), Err)
+    }
+
+    /// Has a command done. Returns the events that answer it, and why it was not done: words to the user count as that.
+    async fn answers(
+        &mut self,
+        command: Command,
+        message: Option<MessageId>,
+    ) -> Result<(Vec<Arc<Stamped>>, Option<Problem>), Problem> {
         let id = self.number();
         self.link.requests.forward(ClientRequest { id, message, command }).await.map_err(|_| ended())?;
         let answers = async {
@@ -79,7 +89,7 @@ impl Asking {
                 match self.link.events.recv().await.ok_or_else(ended)? {
                     ToClient::Event(stamped) if stamped.re == Some(id) => events.push(stamped),
                     ToClient::Reply(reply) if reply.id == id => {
-                        return reply.error.map_or(Ok(events), |error| Err((*error).into()));
+                        return Ok((events, reply.error.map(|error| (*error).into())));
                     }
                     ToClient::CutOff { why } => return Err(Problem::unavailable(why)),
                     ToClient::Event(_) | ToClient::Reply(_) => {}
@@ -127,14 +137,17 @@ impl Asking {
 
     /// A session with its last rows.
     pub async fn open(&mut self, id: &SessionId, rows: usize) -> Result<Opened, Problem> {
-        let events = match self.session(id, SessionCommand::Open { rows }, None).await {
-            Ok(events) => events,
-            Err(problem) => return Err(self.not_opened(id, problem).await),
-        };
+        let command = Command::Session { id: id.clone(), command: SessionCommand::Open { rows } };
+        let (events, refused) = self.answers(command, None).await?;
         let opened = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
             Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
             Event::Session { .. } | Event::Engine(_) => None,
         });
-        opened.ok_or_else(|| Problem::unavailable("The session was not opened."))
+        // One whose last turn was interrupted is opened with a word about that.
+        match (opened, refused) {
+            (Some(opened), _) => Ok(opened),
+            (None, Some(problem)) => Err(self.not_opened(id, problem).await),
+            (None, None) => Err(Problem::unavailable("The session was not opened.")),
+        }
     }
 }

@@ -23,6 +23,9 @@ use std::time::Instant;
 /// Path of the WebSocket.
 pub(super) const SOCKET_PATH: &str = "/v1/socket";
 
+/// Path of messages from channels, which may be signed instead of having a token.
+pub(super) const INBOUND_PATH: &str = "/v1/inbound";
+
 /// Cookie of a browser that opened a link.
 pub(super) const COOKIE: &str = "lisle_browser";
 
@@ -151,7 +154,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 
 /// Paths for which nobody needs to be known yet.
 fn is_open(path: &str) -> bool {
-    path == "/healthz" || path == SOCKET_PATH || path.starts_with("/link/")
+    path == "/healthz" || path == SOCKET_PATH || path == INBOUND_PATH || path.starts_with("/link/")
 }
 
 /// Path as the log has it: a link lets somebody in.

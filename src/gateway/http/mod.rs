@@ -7,6 +7,7 @@
 //! | `routes`, `problem` | paths, and errors as JSON |
 //! | `socket` | WebSocket, with the frames of the socket |
 //! | `ask`, `rest`, `events` | workspaces, sessions and messages; events as they happen |
+//! | `inbound` | messages of channels |
 //! | `fabric` | endpoints of Fabric's REST server |
 //! | `page`, `html` | pages for a browser, to read |
 //! | `shared` | conversations that were shared, for everybody who has the address |
@@ -20,6 +21,7 @@ mod events;
 mod fabric;
 mod guard;
 mod html;
+mod inbound;
 mod listen;
 mod options;
 mod page;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of a body at most.
-const BODY: usize = 1 << 20;
+pub(super) const BODY: usize = 1 << 20;
 /// Time for a body to come.
 const BODY_COMES: Duration = Duration::from_secs(30);
 /// Messages of a page, where the client says nothing.

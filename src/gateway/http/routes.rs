@@ -2,7 +2,7 @@
 
 use super::guard::{self, Guarding};
 use super::problem::{Problem, json};
-use super::{events, fabric, page, rest, socket};
+use super::{events, fabric, inbound, page, rest, socket};
 use crate::gateway::frame::ErrorCode;
 use axum::Router;
 use axum::http::StatusCode;
@@ -16,6 +16,7 @@ pub(super) fn app(guarding: Arc<Guarding>) -> Router {
     Router::new()
         .route("/healthz", get(healthz))
         .route(guard::SOCKET_PATH, get(socket::upgrade))
+        .route(guard::INBOUND_PATH, post(inbound::receive))
         .route("/v1/workspaces", get(rest::workspaces))
         .route(SESSIONS, get(rest::sessions).post(rest::create))
         .route("/v1/workspaces/{workspace}/commands", post(rest::command))

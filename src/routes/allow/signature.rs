@@ -122,6 +122,20 @@ impl SeenMessages {
         }
     }
 
+    /// Tells if a message came within the last 30 days.
+    #[must_use]
+    pub fn has(&self, source: &str, id: &str, now: At) -> bool {
+        let seen = self.0.get(source).and_then(|ids| ids.get(id.trim()));
+        seen.is_some_and(|seen| now.since(*seen) <= REMEMBERED_MS)
+    }
+
+    /// Forgets a message that was noted and then not taken.
+    pub fn forget(&mut self, source: &str, id: &str) {
+        if let Some(ids) = self.0.get_mut(source) {
+            ids.remove(id.trim());
+        }
+    }
+
     /// Forgets ids that are older than 30 days. Called now and then: it looks at every id.
     pub fn forget_old(&mut self, now: At) {
         for ids in self.0.values_mut() {

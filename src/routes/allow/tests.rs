@@ -126,6 +126,11 @@ fn ids_are_remembered_for_thirty_days() {
     assert_eq!(seen.note("other", "m1", NOW), Ok(true));
     assert_eq!(seen.note("hook", "m1", later(30 * DAY)), Ok(false));
     assert_eq!(seen.note("hook", "m1", At(NOW.0 - 1)), Ok(false), "a clock that went back");
+    assert_eq!((seen.has("hook", " m1", later(5)), seen.has("hook", "m1", later(30 * DAY + 1))), (true, false));
+    assert!(!seen.has("hook", "m2", NOW) && !seen.has("none", "m1", NOW));
+    assert_eq!(seen.note("hook", "m3", NOW), Ok(true));
+    seen.forget("hook", " m3 ");
+    assert!(!seen.has("hook", "m3", NOW));
     seen.forget_old(later(30 * DAY));
     assert_eq!(seen.count(), 2);
     assert_eq!(seen.note("hook", "m1", later(30 * DAY + 1)), Ok(true));

@@ -137,7 +137,7 @@ fn stopped_in_the_middle_nothing_changed() {
 fn what_was_sent_meanwhile_goes_when_it_is_done() {
     for act in [
         SessionCommand::Send { text: "next".into(), attachments: vec![], piped: None },
-        SessionCommand::Steer { text: "next".into(), attachments: vec![] },
+        SessionCommand::Steer { text: "next".into(), attachments: vec![], piped: None },
     ] {
         let mut b = long(10, 16_000);
         b.compact("");
@@ -161,7 +161,7 @@ fn a_nearly_full_window_is_compacted_before_the_next_request() {
     b.found("r", read("/w/a"));
     let steps = b.ran("r", &"result ".repeat(6_000));
     assert!(asks(&steps).is_none() && sums(&steps).is_some());
-    b.act(SessionCommand::Steer { text: "by the way".into(), attachments: vec![] });
+    b.act(SessionCommand::Steer { text: "by the way".into(), attachments: vec![], piped: None });
     let items = asks(&b.sum_all("short again")).expect("the turn goes on");
     assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "by the way"));
     assert_eq!(b.machine.rows().iter().filter(|row| matches!(&row.body, Body::Info(_))).count(), 1);
