@@ -1,6 +1,6 @@
 //! Completions above the composer, right above its edge: a row each, with the characters that matched.
 
-use super::cells::{self, piece};
+use super::cells::{self, Piece, piece};
 use super::frame_context::FrameContext;
 use super::layout::Layout;
 use crate::app::msg::Target;
@@ -65,18 +65,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         pieces.push(paint.piece(clean_line(&item.detail).into_owned(), Role::Dim));
         let mut right = Vec::new();
         if chosen {
-            let complete = paint.key(Action::Slash(SlashAction::Complete), Context::Slash);
-            right = paint.hints(&[(complete, "complete")]);
-            // What the row says comes before its place among more than are in sight, and that before the key.
-            let place = place(n, menu.rows.len(), rows);
             let free = room.saturating_sub(cells::pieces_width(&pieces) + 2);
-            if cells::pieces_width(&right) + cells::width(&place) + 2 > free {
-                right.clear();
-            }
-            if !place.is_empty() && cells::width(&place) <= free {
-                let gap = if right.is_empty() { "" } else { "  " };
-                right.insert(0, paint.piece(format!("{place}{gap}"), Role::Dim));
-            }
+            right = beside_selected(paint, &place(n, menu.rows.len(), rows), free);
         }
         for piece in pieces.iter_mut().chain(&mut right) {
             piece.1.bg = None;
@@ -91,6 +81,20 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         paint.sides(text, &pieces, &right, least);
         paint.target(row, Target::Slash(n));
     }
+}
+
+/// The place among more rows than are in sight, and the key that completes. What the row says comes before them.
+fn beside_selected(paint: &FrameContext<'_>, place: &str, free: usize) -> Vec<Piece<'static>> {
+    let complete = paint.key(Action::Slash(SlashAction::Complete), Context::Slash);
+    let mut out = paint.hints(&[(complete, "complete")]);
+    if cells::pieces_width(&out) + cells::width(place) + 2 > free {
+        out.clear();
+    }
+    if !place.is_empty() && cells::width(place) <= free {
+        let gap = if out.is_empty() { "" } else { "  " };
+        out.insert(0, paint.piece(format!("{place}{gap}"), Role::Dim));
+    }
+    out
 }
 
 /// `3/119`, where more rows are offered than are in sight.

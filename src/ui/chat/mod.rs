@@ -30,7 +30,7 @@ mod transcript;
 mod user;
 
 pub use cache::Cache;
-pub use opts::ChatOpts;
+pub use opts::{ChatKeys, ChatOpts};
 pub use plan::{Lead as PlanLead, figures as plan_figures, step as plan_step, widest as plan_widest};
 pub use style::ChatStyle;
 

@@ -33,14 +33,21 @@ pub struct ChatOpts<'a> {
     pub pictures: picture::Sight<'a>,
     /// Search hits to mark.
     pub marker: Option<&'a Marker>,
-    /// The key that goes to the end.
-    pub to_end: &'a str,
-    /// The key that shows more of all output, from where the focus is; empty where there is none.
-    pub unfold_all: &'a str,
+    /// Keys that it names.
+    pub keys: ChatKeys<'a>,
     /// A turn runs: its answer has no end yet.
     pub running: bool,
     /// Tokens and money of the session now.
     pub spent: Spent,
     /// Working directory: paths inside it link to their files. Empty: no links.
     pub cwd: &'a str,
+}
+
+/// Keys that a frame of the conversation names, from where the focus is; empty where there is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChatKeys<'a> {
+    /// To the end.
+    pub to_end: &'a str,
+    /// More of all output.
+    pub unfold_all: &'a str,
 }

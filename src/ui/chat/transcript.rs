@@ -374,7 +374,7 @@ impl<'a> Transcript<'a> {
         let key = match unfold {
             Unfold::Here if self.opts.focused => "Enter",
             Unfold::Program if self.opts.focused => "o",
-            Unfold::Here => self.opts.unfold_all,
+            Unfold::Here => self.opts.keys.unfold_all,
             Unfold::Program => "",
         };
         if !key.is_empty() {
@@ -481,7 +481,7 @@ impl<'a> Transcript<'a> {
         let more = self.chat.later.is_some();
         let new = if more { self.chat.unseen.len() } else { self.new_lines().min(below) };
         let arrow = self.look().glyph("↓", "v");
-        let key = self.opts.to_end;
+        let key = self.opts.keys.to_end;
         let (words, role) = match new {
             _ if more && self.area.width < NARROW => (format!(" {arrow} more below "), Role::Accent),
             0 if more => (format!(" {arrow} more below, {key} to the end "), Role::Accent),

@@ -9,6 +9,7 @@ use crate::domain::message::{AssistantText, Body, Message, Thinking, UserText};
 use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use crate::domain::{At, CallId, MessageId};
 use crate::theme::Theme;
+use crate::ui::chat::ChatKeys;
 use crate::ui::chat::cache::{Cache, Laid};
 use crate::ui::chat::picture::Sight;
 use crate::ui::chat::text_position::word;
@@ -68,8 +69,7 @@ fn shown(chat: &Chat, width: u16, height: u16) -> Shown {
         plan: None,
         helps: &[],
         marker: None,
-        to_end: "G",
-        unfold_all: "ctrl+o",
+        keys: ChatKeys { to_end: "G", unfold_all: "ctrl+o" },
         running: false,
         spent: Default::default(),
         cwd: "/w/app",
