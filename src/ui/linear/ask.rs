@@ -3,7 +3,7 @@
 //! Nothing that is decided on is shortened, and what could deceive is made visible.
 
 use super::super::panel::approval::{UNCHECKED_PARTS, oddities};
-use super::line_input::CONFIRM;
+use super::asked::CONFIRM;
 use super::prose;
 use super::row::{change, diff, hunk_lines, indented, labelled};
 use crate::app::state::panel::{Choice, Panel};

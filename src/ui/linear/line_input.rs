@@ -2,7 +2,7 @@
 //! whose numbers were printed last; a text answers the agent's own question, and everything else is a message, but for
 //! a single word while answers are asked.
 
-use super::asked::{PendingPrompt, Withdrawn, is_row, page};
+use super::asked::{CONFIRM, PendingPrompt, Withdrawn, is_row, page};
 use super::printer::{LineSource, Printer};
 use super::{prose, sheet};
 use crate::app::Msg;
@@ -59,9 +59,6 @@ fn without(text: &str) -> Option<Vec<usize>> {
 fn can_strike(state: &State, request: &RequestId) -> bool {
     state.panel().is_some_and(|(panel, _)| panel.request == *request && panel.hunks.is_some())
 }
-
-/// What stands behind the number of an answer that may be irreversible.
-pub(super) const CONFIRM: &str = " confirm";
 
 /// A line of one word: where answers are asked it may be meant as one.
 fn is_word(text: &str) -> bool {
