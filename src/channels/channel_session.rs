@@ -8,7 +8,7 @@ use super::rows::now;
 use crate::domain::ids::{At, ConnectionName, SessionId};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::sanitise::clean_line;
-use crate::protocol::{Command, EngineCommand, EngineEvent, Event, NewSession, Opened};
+use crate::protocol::{Command, EngineCommand, EngineEvent, Event, NewSession, Opened, SessionCommand};
 use crate::routes::key::{AgentId, ChatType, SessionKey, find_spellings};
 use crate::routes::reset::{
     Freshness, ResetFacts, forks_parent, freshness, policy, record_interaction, reset_type, restarted,
@@ -157,7 +157,7 @@ impl SessionFinder<'_> {
         let mut client = EngineClient::of(&engine, &self.message.channel);
         let row = match self.find(&restart).await? {
             FoundRow::Fresh(row) => match client.open(&row.conversation.session_id).await {
-                Ok(Some(opened)) => return Ok(ChannelSession { client, opened, row: *row }),
+                Ok(Some(opened)) => return self.in_its_mode(client, opened, *row).await,
                 // Somebody deleted it: the row gets a new one.
                 Ok(None) => Some((*row, false)),
                 Err(error) => return Err(error.text().to_owned()),
@@ -168,7 +168,7 @@ impl SessionFinder<'_> {
                     && let Some(forked) = self.fork(&mut client, parent).await
                 {
                     let row = self.put(forked.meta.id.clone(), true, None).await?;
-                    return Ok(ChannelSession { client, opened: forked, row });
+                    return self.in_its_mode(client, forked, row).await;
                 }
                 None
             }
@@ -187,6 +187,22 @@ impl SessionFinder<'_> {
             if let Err(error) = client.ask(Command::Engine(change), None).await {
                 tracing::warn!(error = error.text(), "can't archive the conversation before a reset");
             }
+        }
+        Ok(ChannelSession { client, opened, row })
+    }
+
+    /// The session in the agent's mode, whatever mode the operator worked in there: it holds for the operator's own turns.
+    async fn in_its_mode(
+        &self,
+        mut client: EngineClient,
+        mut opened: Opened,
+        row: SessionRow,
+    ) -> Result<ChannelSession, String> {
+        let mode = self.hub.settings.agent(self.agent).mode;
+        if opened.meta.mode > mode {
+            let command = SessionCommand::Mode { mode, drop_plan: false };
+            client.session(&opened.meta.id, command, None).await.map_err(|error| error.text().to_owned())?;
+            opened.meta.mode = mode;
         }
         Ok(ChannelSession { client, opened, row })
     }

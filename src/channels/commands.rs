@@ -12,6 +12,7 @@ use super::reply::{may_send, send_decision};
 use super::rows::now;
 use crate::domain::SessionId;
 use crate::domain::context::{ContextPart, ContextReport, ContextSort};
+use crate::domain::notice::Level;
 use crate::domain::sanitise::clean_line;
 use crate::protocol::{Event, SessionCommand, SessionEvent, TurnEnd};
 use crate::routes::config::SendAction;
@@ -330,6 +331,12 @@ async fn summarise(
                         TurnEnd::Done | TurnEnd::Plan => "The conversation was summarised.".to_owned(),
                         TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit => FAILED.to_owned(),
                     });
+                }
+                // Its words may name what is the operator's.
+                Event::Session { id, event: SessionEvent::Notice(notice) }
+                    if id == session && notice.level != Level::Info =>
+                {
+                    return Ok(FAILED.to_owned());
                 }
                 Event::Session { id, event: SessionEvent::Notice(notice) } if id == session => {
                     return Ok(notice.text.clone());

@@ -85,21 +85,38 @@ pub(super) async fn take(
     body: &[u8],
     proof: InboundProof<'_>,
 ) -> Result<InboundAnswer, InboundError> {
-    let message = InboundMessage::parse(body).map_err(InboundError::Invalid)?;
-    let known = hub.settings.channel(&message.channel);
     if let InboundProof::Signed { time, signature } = proof {
-        let secret = known.map(|(name, _)| hub.files.secret(name)).transpose().map_err(unavailable)?.flatten();
+        // Until the signature holds nothing is said of the body.
+        let named = serde_json::from_slice::<NamedChannel>(body).ok();
+        let known = named.and_then(|named| hub.settings.channel(&named.channel));
+        let secret = known.and_then(|(name, _)| hub.files.secret(name).map_err(unavailable).ok().flatten());
         check(secret.as_deref(), &SignedRequest { time, signature, body }).map_err(InboundError::Forged)?;
     }
+    let message = InboundMessage::parse(body).map_err(InboundError::Invalid)?;
+    let known = hub.settings.channel(&message.channel);
     let Some((_, config)) = known else { return Err(InboundError::UnknownChannel(message.channel)) };
     match admit(hub, config, &message).await? {
-        Admission::Admitted => admitted(hub, message).await,
-        Admission::Code(code) => Ok(pairing(hub, message, code.as_str()).await),
+        Admission::Admitted => to_its_end(admitted(hub.clone(), message)).await?,
+        Admission::Code(code) => {
+            let code = code.as_str().to_owned();
+            to_its_end(pairing(hub.clone(), message, code)).await
+        }
         Admission::Refused(reason) => {
             hub.log.add(ChannelLogLine::of("refused", &message, reason.text()));
             Ok(InboundAnswer::Refused { id: message.id, reason: reason.text().to_owned() })
         }
     }
+}
+
+/// The part of a message that says whose secret signed it.
+#[derive(Deserialize)]
+struct NamedChannel {
+    channel: String,
+}
+
+/// Runs on where the client hangs up: a message that is noted as taken is also handed on.
+async fn to_its_end<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, InboundError> {
+    tokio::spawn(work).await.map_err(unavailable)
 }
 
 /// Checks a signature. Without a secret, or a channel, it is wrong in the same way: nobody learns by it which channels
@@ -111,7 +128,7 @@ fn check(secret: Option<&str>, request: &SignedRequest<'_>) -> Result<(), Signat
 
 fn unavailable(error: impl std::fmt::Display) -> InboundError {
     tracing::error!(%error, "can't take a message of a channel");
-    InboundError::Unavailable(error.to_string())
+    InboundError::Unavailable("messages can't be stored now: see the gateway's log".to_owned())
 }
 
 async fn admit(
@@ -135,18 +152,18 @@ async fn admit(
 }
 
 /// Gives the sender a code, over the channel and to whoever brought the message.
-async fn pairing(hub: &Arc<ChannelHub>, message: InboundMessage, code: &str) -> InboundAnswer {
+async fn pairing(hub: Arc<ChannelHub>, message: InboundMessage, code: String) -> InboundAnswer {
     let text =
         format!("You are not on this agent's list. Send the operator this code, which is valid for one hour: {code}");
     hub.log.add(ChannelLogLine::of("pairing", &message, ""));
     let reply = ChannelReply::to(&message, ReplyKind::Pairing, text.clone(), now());
     if let Some(n) = hub.done(Vec::new(), Some(reply)).await {
-        deliver(hub, &message.channel, n);
+        deliver(&hub, &message.channel, n);
     }
     InboundAnswer::Pairing { id: message.id, reply: text }
 }
 
-async fn admitted(hub: &Arc<ChannelHub>, message: InboundMessage) -> Result<InboundAnswer, InboundError> {
+async fn admitted(hub: Arc<ChannelHub>, message: InboundMessage) -> Result<InboundAnswer, InboundError> {
     let id = message.id.clone();
     let (agent, key) = hub.route(&message).map_err(|error| {
         hub.log.add(ChannelLogLine::of("failed", &message, error.to_string()));
@@ -159,12 +176,16 @@ async fn admitted(hub: &Arc<ChannelHub>, message: InboundMessage) -> Result<Inbo
                 return Err(unavailable(error));
             }
             let answer = InboundAnswer::Accepted { id, key: key.to_string() };
-            dispatch(hub, *taken, agent, key);
+            dispatch(&hub, *taken, agent, key);
             Ok(answer)
         }
         Taking::Duplicate(done) => {
             written(done).await.map_err(unavailable)?;
-            Ok(InboundAnswer::Duplicate { id })
+            // The one that it repeats may not have reached the disk.
+            match hub.ledger.look(|state| state.seen.has(&message.source(), &id, now())) {
+                true => Ok(InboundAnswer::Duplicate { id }),
+                false => Err(unavailable("the message that this one repeats was not written")),
+            }
         }
         Taking::Full => Err(InboundError::Unavailable("too many messages wait".to_owned())),
     }

@@ -43,15 +43,22 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<ChannelRecord>> {
     if whole < bytes.len() {
         OpenOptions::new().write(true).open(path)?.set_len(whole as u64)?;
     }
-    let mut records = Vec::new();
+    let (mut records, mut odd) = (Vec::new(), false);
     let lines = bytes.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n');
     for (index, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
         match serde_json::from_slice(line) {
             Ok(record) => records.push(record),
             Err(error) => {
+                odd = true;
                 tracing::error!(%error, line = index + 1, path = %path.display(), "a record of channels can't be read");
             }
         }
+    }
+    if odd {
+        // It begins again without them.
+        let copy = path.with_extension(format!("corrupt.{}", jiff::Timestamp::now().as_millisecond()));
+        std::fs::copy(path, &copy)?;
+        tracing::error!(copy = %copy.display(), "the records of channels that can't be read are kept");
     }
     Ok(records)
 }
@@ -108,8 +115,12 @@ fn begin(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&new)?;
     file.write_all(bytes)?;
     file.sync_all()?;
+    let folder = File::open(path.parent().unwrap_or(Path::new(".")))?;
     std::fs::rename(&new, path)?;
-    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?;
+    // The new file has the name from here on: whatever is added belongs there.
+    if let Err(error) = folder.sync_all() {
+        tracing::warn!(%error, path = %path.display(), "the name of a new file may not be on the disk yet");
+    }
     Ok(file)
 }
 

@@ -80,7 +80,9 @@ impl Ledger {
         if inner.state.seen.has(&message.source(), &message.id, at) {
             return Taking::Duplicate(self.journal.append(&[]));
         }
-        if inner.state.pending.len() >= MOST_PENDING || inner.state.pending_bytes >= MOST_BYTES {
+        if inner.state.pending.len() + inner.state.replies.len() >= MOST_PENDING
+            || inner.state.pending_bytes >= MOST_BYTES
+        {
             return Taking::Full;
         }
         let taken = TakenMessage { n: inner.state.number(), at, message: message.clone() };

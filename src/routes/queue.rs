@@ -105,6 +105,8 @@ pub struct SessionQueue {
     recent: VecDeque<(String, String)>,
     /// The next turn does not wait for quiet.
     urgent: bool,
+    /// Target of the turn that runs: its answer goes there.
+    running: Option<String>,
 }
 
 impl SessionQueue {
@@ -136,10 +138,10 @@ impl SessionQueue {
         match (settings.mode, self.phase) {
             (QueueMode::Interrupt, _) => self.interrupt(message, &mut steps),
             // An older message that waits goes first.
-            (QueueMode::Steer, RunPhase::Streaming) if self.waiting.is_empty() => {
+            (QueueMode::Steer, RunPhase::Streaming) if self.waiting.is_empty() && self.answers(&message) => {
                 steps.push(QueueStep::Steer(message));
             }
-            (QueueMode::SteerBacklog, RunPhase::Streaming) => {
+            (QueueMode::SteerBacklog, RunPhase::Streaming) if self.answers(&message) => {
                 steps.push(QueueStep::Steer(message.clone()));
                 self.enqueue(message, now, settings, &mut steps);
             }
@@ -158,7 +160,8 @@ impl SessionQueue {
         }
         self.phase = RunPhase::Streaming;
         if settings.mode == QueueMode::Steer {
-            self.waiting.drain(..).map(QueueStep::Steer).collect()
+            let count = self.waiting.iter().take_while(|message| self.answers(message)).count();
+            self.waiting.drain(..count).map(QueueStep::Steer).collect()
         } else {
             Vec::new()
         }
@@ -235,8 +238,14 @@ impl SessionQueue {
         Some(self.start(messages))
     }
 
+    /// True if the answer of the running turn goes where this message came from.
+    fn answers(&self, message: &QueuedMessage) -> bool {
+        self.running.as_ref() == Some(&message.target)
+    }
+
     fn start(&mut self, messages: Vec<QueuedMessage>) -> QueueStep {
         self.phase = RunPhase::Started;
+        self.running = messages.first().map(|first| first.target.clone());
         QueueStep::Start(QueuedTurn { messages, overflow: std::mem::take(&mut self.overflow) })
     }
 

@@ -86,11 +86,18 @@ impl OwnerRules {
         if !on(channel_list) {
             return SenderStanding::Stranger;
         }
-        let commands = self.allow_from.as_deref().unwrap_or(channel_list);
-        let owners = self.owner_allow_from.as_deref().unwrap_or(commands);
-        if on(owners) {
+        // Who is let in with everybody else commands nothing by that.
+        let named = |list: &[String]| {
+            list.iter().any(|entry| entry.trim() != "*" && matches_sender(entry, channel, id, opaque))
+        };
+        let may_command = self.allow_from.as_deref().map_or_else(|| named(channel_list), &on);
+        let owns = match self.owner_allow_from.as_deref() {
+            Some(owners) => on(owners),
+            None => named(self.allow_from.as_deref().unwrap_or(channel_list)),
+        };
+        if owns {
             SenderStanding::Owner
-        } else if on(commands) {
+        } else if may_command {
             SenderStanding::Authorised
         } else {
             SenderStanding::Member

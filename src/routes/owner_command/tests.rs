@@ -153,6 +153,16 @@ fn standing_of_senders() {
     ] {
         assert_eq!(of(rules, channel, id), expected, "{channel} {id}");
     }
+    // Who came in with everybody else commands nothing by that.
+    let everybody = ["*", "irc:ana"].map(str::to_owned);
+    for (rules, id, expected) in [
+        (&plain, "eve", SenderStanding::Member),
+        (&plain, "ana", SenderStanding::Owner),
+        (&rules("allowFrom = [\"*\"]"), "eve", SenderStanding::Authorised),
+    ] {
+        let person = Sender::Person { channel: "irc", id };
+        assert_eq!(rules.standing(person, &everybody, &OpaqueChannels::default()), expected, "{id}");
+    }
     assert_eq!(nobody.standing(Sender::Operator, &[], &OpaqueChannels::default()), SenderStanding::Owner);
     assert!(toml::from_str::<OwnerRules>("ownerAllowFrom = [\"*\"]").is_err());
     assert!(toml::from_str::<OwnerRules>("ownerAllow = []").is_err());

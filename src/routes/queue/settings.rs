@@ -3,6 +3,9 @@
 use crate::routes::config::{QueueCap, QueueConfig, QueueDrop, QueueMode};
 use crate::routes::row::RowSettings;
 
+/// Milliseconds for which a queue waits for quiet at the most: nobody in a chat keeps it waiting for ever.
+const LONGEST_WAIT: u64 = 60 * 60 * 1_000;
+
 /// Milliseconds of quiet before waiting messages become a turn.
 const DEBOUNCE_MS: u64 = 1000;
 /// Most waiting messages.
@@ -67,7 +70,8 @@ impl QueueSettings {
                 .or(row.debounce_ms)
                 .or(channel_wait)
                 .or(config.debounce_ms)
-                .unwrap_or(DEBOUNCE_MS),
+                .unwrap_or(DEBOUNCE_MS)
+                .min(LONGEST_WAIT),
             cap: cap.0,
             drop: inline.drop.or(row.drop).or(config.drop).unwrap_or_default(),
         }

@@ -12,6 +12,21 @@ fn message(text: &str) -> QueuedMessage {
     QueuedMessage { id: None, target: "irc".into(), text: text.into(), heartbeat: false }
 }
 
+#[test]
+fn what_somebody_else_wrote_is_not_steered_into_an_answer() {
+    for mode in [QueueMode::Steer, QueueMode::SteerBacklog] {
+        let settings = settings(mode, 0, None, QueueDrop::Old);
+        let mut queue = SessionQueue::default();
+        let other = |text: &str| QueuedMessage { target: "other".into(), ..message(text) };
+        queue.push(message("a"), At(1), &settings);
+        queue.push(other("b"), At(2), &settings);
+        assert!(queue.streaming(&settings).is_empty(), "{mode:?}");
+        let steps = queue.push(other("c"), At(3), &settings);
+        assert!(!steps.iter().any(|step| matches!(step, QueueStep::Steer(_))), "{mode:?}");
+        assert_eq!(words(&queue.run_ended(Vec::new(), At(9_000), &settings)), ["start b"], "{mode:?}");
+    }
+}
+
 /// Steps in words.
 fn words(steps: &[QueueStep]) -> Vec<String> {
     let word = |step: &QueueStep| match step {
