@@ -8,6 +8,7 @@
 //! | [`domain`] | the vocabulary |
 //! | [`protocol`] | what crosses between the engine and its clients: [`protocol::Command`] to the engine, [`protocol::Event`] back |
 //! | [`http`] | start of every HTTP client |
+//! | [`json_log`] | logs of JSON lines that are begun again when they are long |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`routes`] | routes of messages: session keys and their rows in `sessions.json`, routing, resets, maintenance |
@@ -69,6 +70,7 @@ pub mod config;
 pub mod domain;
 pub mod gateway;
 pub mod http;
+pub mod json_log;
 pub mod keymap;
 pub mod permit;
 pub mod protocol;

@@ -4,7 +4,8 @@
 //! channels of whoever carries it ([`Link::of`]). To whoever has the link both are the same.
 
 use super::hub::{ClientEnd, HubReader};
-use crate::protocol::{ClientRequest, Command, Scopes, Stamped, ToClient};
+use crate::domain::ids::MessageId;
+use crate::protocol::{ClientRequest, Command, CommandError, Scopes, Stamped, ToClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -107,6 +108,45 @@ impl Link {
     pub fn of(requests: mpsc::Sender<ClientRequest>, events: mpsc::Receiver<ToClient>) -> Self {
         let requests = Requests { to: Down::Channel(requests), next: Arc::default() };
         Self { requests, events: Incoming(Up::Channel(events)) }
+    }
+}
+
+/// Reason why a request got no reply.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoReply {
+    /// The engine has ended, or the line to it.
+    #[error("the engine has stopped")]
+    Closed,
+    /// The client was cut off.
+    #[error("{0}")]
+    CutOff(String),
+}
+
+impl Link {
+    /// Has a command done. Returns the events that answer it, and its error if it was not done; `others` gets the events that
+    /// come meanwhile.
+    ///
+    /// # Errors
+    /// Fails if no reply comes any more.
+    pub async fn ask(
+        &mut self,
+        command: Command,
+        message: Option<MessageId>,
+        mut others: impl FnMut(Arc<Stamped>),
+    ) -> Result<(Vec<Arc<Stamped>>, Option<CommandError>), NoReply> {
+        let id = self.requests.number();
+        let request = ClientRequest { id, message, command };
+        self.requests.forward(request).await.map_err(|LinkClosed| NoReply::Closed)?;
+        let mut events = Vec::new();
+        loop {
+            match self.events.recv().await.ok_or(NoReply::Closed)? {
+                ToClient::Event(stamped) if stamped.re == Some(id) => events.push(stamped),
+                ToClient::Event(stamped) => others(stamped),
+                ToClient::Reply(reply) if reply.id == id => return Ok((events, reply.error.map(|error| *error))),
+                ToClient::Reply(_) => {}
+                ToClient::CutOff { why } => return Err(NoReply::CutOff(why)),
+            }
+        }
     }
 }
 

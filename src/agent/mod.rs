@@ -54,7 +54,7 @@ pub mod undo;
 mod usage_recorder;
 pub mod worktree;
 
-pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, Requests};
+pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, NoReply, Requests};
 pub use self::engine_setup::{EngineSettings, Inbox, Setup};
 pub use self::rule_files::{Book, RuleBook};
 /// Contexts, patterns and strategies, for clients that change their files.

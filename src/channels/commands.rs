@@ -37,7 +37,7 @@ const FAILED: &str = "That failed. The operator can see why.";
 /// Answers a command, if the channel may have it.
 async fn answer(hub: &Arc<ChannelHub>, key: &SessionKey, taken: &TakenMessage, text: Option<String>) {
     let line = ChannelLogLine::of("command", &taken.message, "");
-    hub.log.add(ChannelLogLine { key: key.to_string(), ..line });
+    hub.log.add(&ChannelLogLine { key: key.to_string(), ..line });
     let reply = text.map(|text| ChannelReply {
         key: Some(key.to_string()),
         ..ChannelReply::to(&taken.message, ReplyKind::Command, text, now())

@@ -201,7 +201,7 @@ impl Conversation {
 
     fn log(&self, what: &str, taken: &TakenMessage, why: &str) {
         let line = ChannelLogLine::of(what, &taken.message, why);
-        self.hub.log.add(ChannelLogLine { key: self.key.to_string(), ..line });
+        self.hub.log.add(&ChannelLogLine { key: self.key.to_string(), ..line });
     }
 
     /// Starts a turn. False if none runs then.

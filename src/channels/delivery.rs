@@ -11,6 +11,7 @@ use crate::routes::allow::sign;
 use crate::routes::channel_config::WebhookUrl;
 use reqwest::{Client, StatusCode, header};
 use serde::Serialize;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -115,7 +116,9 @@ async fn post_until_taken(
 
 async fn post(hub: &ChannelHub, client: &Client, webhook: &WebhookUrl, reply: &ChannelReply) -> PostAttempt {
     // It is made with the first reply, and read again: another one counts at once.
-    let secret = match hub.files.make_secret(&reply.channel, false) {
+    let (files, channel) = (hub.files.clone(), reply.channel.clone());
+    let secret = tokio::task::spawn_blocking(move || files.make_secret(&channel, false));
+    let secret = match secret.await.map_err(io::Error::other).flatten() {
         Ok(secret) => secret,
         Err(error) => return PostAttempt::Again(format!("no secret to sign with: {error}"), None),
     };
@@ -152,8 +155,9 @@ async fn post(hub: &ChannelHub, client: &Client, webhook: &WebhookUrl, reply: &C
 
 /// Puts a reply among the dead letters. True if it is there.
 async fn bury(hub: &Arc<ChannelHub>, reply: &ChannelReply, why: &str, attempts: u32) -> bool {
-    let (files, reply, text) = (hub.files.clone(), reply.clone(), why.to_owned());
-    hub.log.add(ChannelLogLine {
+    let (letters, reply, text) = (hub.dead_letters.clone(), reply.clone(), why.to_owned());
+    hub.log.add(&ChannelLogLine {
+        at: jiff::Timestamp::now().as_millisecond(),
         what: "dead".to_owned(),
         channel: reply.channel.clone(),
         person: reply.to.clone(),
@@ -164,7 +168,7 @@ async fn bury(hub: &Arc<ChannelHub>, reply: &ChannelReply, why: &str, attempts: 
     });
     let buried = tokio::task::spawn_blocking(move || {
         let at = jiff::Timestamp::now().as_millisecond();
-        files.add_line(&files.dead_letters(), &DeadLetter { at, why: &text, attempts, reply: &reply })
+        letters.keep(&DeadLetter { at, why: &text, attempts, reply: &reply })
     });
     match buried.await {
         Ok(Ok(())) => return true,

@@ -1,11 +1,11 @@
 //! Client of an engine for a conversation: asks, and hears what its session does.
 
-use crate::agent::{BacklogLimits, ClientInfo, Engine, Link};
+use crate::agent::{BacklogLimits, ClientInfo, Engine, Link, NoReply};
 use crate::domain::SessionId;
 use crate::domain::ids::MessageId;
 use crate::protocol::{
-    ClientRequest, Command, EngineCommand, EngineEvent, ErrorCode, Event, NewSession, Opened, SessionCommand,
-    SessionEvent, Stamped, ToClient,
+    Command, EngineCommand, EngineEvent, ErrorCode, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped,
+    ToClient,
 };
 use crate::routes::reset::AllowedModel;
 use std::collections::VecDeque;
@@ -44,7 +44,6 @@ impl NotDone {
 #[derive(Debug)]
 pub(super) struct EngineClient {
     link: Link,
-    last: u64,
     /// Events that came while an answer was awaited.
     early: VecDeque<Arc<Stamped>>,
 }
@@ -59,7 +58,7 @@ impl EngineClient {
         let local = ClientInfo::local(&format!("channel {channel}"));
         // With limits, as others that could name a session that there is not.
         let info = ClientInfo { limits: Some(BacklogLimits::default()), reads_on: false, ..local };
-        Self { link: engine.connect(info), last: 0, early: VecDeque::new() }
+        Self { link: engine.connect(info), early: VecDeque::new() }
     }
 
     /// Has a command done. Returns the events that answer it.
@@ -74,27 +73,14 @@ impl EngineClient {
         command: Command,
         message: Option<MessageId>,
     ) -> Result<(Vec<Arc<Stamped>>, Option<NotDone>), NotDone> {
-        self.last += 1;
-        let id = self.last;
-        self.link.requests.forward(ClientRequest { id, message, command }).await.map_err(|_| gone())?;
-        let (link, early) = (&mut self.link, &mut self.early);
-        let answers = async {
-            let mut events = Vec::new();
-            loop {
-                match link.events.recv().await.ok_or_else(gone)? {
-                    ToClient::Event(stamped) if stamped.re == Some(id) => events.push(stamped),
-                    ToClient::Reply(reply) if reply.id == id => {
-                        let refused = reply.error.map(|error| NotDone::Refused(error.code, error.message));
-                        return Ok((events, refused));
-                    }
-                    ToClient::Event(stamped) => early.push_back(stamped),
-                    ToClient::CutOff { why } => return Err(NotDone::Gone(why)),
-                    ToClient::Reply(_) => {}
-                }
-            }
-        };
+        let early = &mut self.early;
+        let asked = self.link.ask(command, message, |stamped| early.push_back(stamped));
         let late = || NotDone::Gone("the engine did not answer in time".to_owned());
-        tokio::time::timeout(ANSWERS, answers).await.unwrap_or_else(|_| Err(late()))
+        match tokio::time::timeout(ANSWERS, asked).await.map_err(|_| late())? {
+            Ok((events, error)) => Ok((events, error.map(|error| NotDone::Refused(error.code, error.message)))),
+            Err(NoReply::Closed) => Err(gone()),
+            Err(NoReply::CutOff(why)) => Err(NotDone::Gone(why)),
+        }
     }
 
     /// Has a command done by a session.

@@ -226,16 +226,6 @@ impl ChannelFiles {
             Ok(secret)
         })
     }
-
-    /// Adds a line of JSON to a file of the folder.
-    pub(super) fn add_line(&self, path: &Path, line: &impl Serialize) -> io::Result<()> {
-        self.make()?;
-        let mut text = serde_json::to_vec(line)?;
-        text.push(b'\n');
-        let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
-        file.write_all(&text)?;
-        file.sync_data()
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! What all tasks of the channels share: settings, state, files, engines.
+//! Shared parts of all tasks of the channels: settings, state, files, engines.
 
-use super::audit::ChannelLog;
 use super::files::ChannelFiles;
 use super::ledger::{Ledger, written};
 use super::mailboxes::Mailboxes;
@@ -8,6 +7,7 @@ use super::message::InboundMessage;
 use super::record::{ChannelReply, ChannelTurn, TakenMessage};
 use super::rows::RowWriters;
 use crate::agent::Engine;
+use crate::json_log::JsonLog;
 use crate::routes::channel_config::{ChannelConfig, ChannelSettings};
 use crate::routes::config::SessionConfig;
 use crate::routes::key::{AgentId, KeyError, KeyNames, SessionKey};
@@ -70,7 +70,9 @@ pub(super) struct ChannelHub {
     pub names: KeyNames,
     pub files: ChannelFiles,
     pub ledger: Ledger,
-    pub log: ChannelLog,
+    pub log: JsonLog,
+    /// Replies that were given up.
+    pub dead_letters: Arc<JsonLog>,
     pub rows: RowWriters,
     pub routes: Mailboxes<RoutedMessage>,
     pub conversations: Mailboxes<ConversationInput>,

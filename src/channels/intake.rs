@@ -31,7 +31,7 @@ pub enum InboundProof<'a> {
     },
 }
 
-/// What became of a message.
+/// Outcome for a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum InboundAnswer {
@@ -89,7 +89,14 @@ pub(super) async fn take(
         // Until the signature holds nothing is said of the body.
         let named = serde_json::from_slice::<NamedChannel>(body).ok();
         let known = named.and_then(|named| hub.settings.channel(&named.channel));
-        let secret = known.and_then(|(name, _)| hub.files.secret(name).map_err(unavailable).ok().flatten());
+        let secret = match known.map(|(name, _)| name.to_string()) {
+            Some(name) => {
+                let files = hub.files.clone();
+                let read = tokio::task::spawn_blocking(move || files.secret(&name)).await;
+                read.map_err(std::io::Error::other).flatten().map_err(unavailable).ok().flatten()
+            }
+            None => None,
+        };
         check(secret.as_deref(), &SignedRequest { time, signature, body }).map_err(InboundError::Forged)?;
     }
     let message = InboundMessage::parse(body).map_err(InboundError::Invalid)?;
@@ -102,7 +109,7 @@ pub(super) async fn take(
             to_its_end(pairing(hub.clone(), message, code)).await
         }
         Admission::Refused(reason) => {
-            hub.log.add(ChannelLogLine::of("refused", &message, reason.text()));
+            hub.log.add(&ChannelLogLine::of("refused", &message, reason.text()));
             Ok(InboundAnswer::Refused { id: message.id, reason: reason.text().to_owned() })
         }
     }
@@ -155,7 +162,7 @@ async fn admit(
 async fn pairing(hub: Arc<ChannelHub>, message: InboundMessage, code: String) -> InboundAnswer {
     let text =
         format!("You are not on this agent's list. Send the operator this code, which is valid for one hour: {code}");
-    hub.log.add(ChannelLogLine::of("pairing", &message, ""));
+    hub.log.add(&ChannelLogLine::of("pairing", &message, ""));
     let reply = ChannelReply::to(&message, ReplyKind::Pairing, text.clone(), now());
     if let Some(n) = hub.done(Vec::new(), Some(reply)).await {
         deliver(&hub, &message.channel, n);
@@ -166,7 +173,7 @@ async fn pairing(hub: Arc<ChannelHub>, message: InboundMessage, code: String) ->
 async fn admitted(hub: Arc<ChannelHub>, message: InboundMessage) -> Result<InboundAnswer, InboundError> {
     let id = message.id.clone();
     let (agent, key) = hub.route(&message).map_err(|error| {
-        hub.log.add(ChannelLogLine::of("failed", &message, error.to_string()));
+        hub.log.add(&ChannelLogLine::of("failed", &message, error.to_string()));
         InboundError::Invalid(format!("no session key for this chat: {error}"))
     })?;
     match hub.ledger.take(&message, now()) {
@@ -222,7 +229,7 @@ pub(super) async fn go_on(hub: &Arc<ChannelHub>) {
         match hub.route(&taken.message) {
             Ok((agent, key)) => dispatch(hub, taken, agent, key),
             Err(error) => {
-                hub.log.add(ChannelLogLine::of("failed", &taken.message, error.to_string()));
+                hub.log.add(&ChannelLogLine::of("failed", &taken.message, error.to_string()));
                 hub.done(vec![taken.n], None).await;
             }
         }

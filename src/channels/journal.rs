@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 /// Most lines that are one write.
 const BATCH: usize = 4096;
 
-/// What was written, or the error.
+/// Result of writing.
 pub(super) type Written = oneshot::Receiver<Result<(), String>>;
 
 enum JournalWrite {

@@ -20,6 +20,8 @@ struct LedgerState {
     state: ChannelState,
     /// Bytes since the file was begun.
     bytes: usize,
+    /// Bytes with which it was begun.
+    begun: usize,
 }
 
 /// State with its journal.
@@ -50,7 +52,7 @@ impl Ledger {
         let mut state = ChannelState::default();
         journal::read(&path)?.iter().for_each(|record| state.apply(record));
         let journal = Journal::open(path, &state.records(now))?;
-        Ok(Self { inner: Mutex::new(LedgerState { state, bytes: 0 }), journal })
+        Ok(Self { inner: Mutex::new(LedgerState { state, bytes: 0, begun: 0 }), journal })
     }
 
     fn inner(&self) -> MutexGuard<'_, LedgerState> {
@@ -67,9 +69,10 @@ impl Ledger {
         inner.state.apply(&record);
         inner.bytes += record.bytes();
         let written = self.journal.append(&[record]);
-        if inner.bytes >= LONG.max(4 * inner.state.pending_bytes) {
-            inner.bytes = 0;
-            self.journal.replace(&inner.state.records(At(jiff::Timestamp::now().as_millisecond())));
+        if inner.bytes >= LONG.max(4 * inner.begun) {
+            let records = inner.state.records(At(jiff::Timestamp::now().as_millisecond()));
+            (inner.bytes, inner.begun) = (0, records.iter().map(ChannelRecord::bytes).sum());
+            self.journal.replace(&records);
         }
         written
     }

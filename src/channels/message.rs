@@ -2,7 +2,7 @@
 //!
 //! Rights, routes and turns are left to others.
 
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::{clean, clean_line, reveal_line};
 use crate::routes::key::ChatType;
 use crate::routes::routing::{BindingFacts, InboundRoute, RoutedChat};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub struct InboundMessage {
 /// # Errors
 /// Fails if it is empty, too long, or has control characters.
 fn id(what: &str, text: &str) -> Result<String, String> {
-    let text = text.trim();
+    let text = text.trim_matches(' ');
     if text.is_empty() {
         return Err(format!("{what} is empty"));
     }
@@ -91,6 +91,10 @@ fn id(what: &str, text: &str) -> Result<String, String> {
     }
     if text.chars().any(char::is_control) {
         return Err(format!("{what} has control characters"));
+    }
+    // Lists and keys compare without blanks around: one that only looks the same would be the same there.
+    if reveal_line(text) != text {
+        return Err(format!("{what} has invisible characters or unusual blanks"));
     }
     Ok(text.to_owned())
 }
@@ -264,6 +268,9 @@ mod tests {
         for (field, value, says) in [
             ("id", json!(""), "id is empty"),
             ("id", json!("a\nb"), "id has control characters"),
+            ("from", json!({"id": "bob\u{3000}"}), "from.id has invisible characters or unusual blanks"),
+            ("from", json!({"id": "bo\u{feff}b"}), "from.id has invisible characters"),
+            ("thread", json!("\u{a0}1"), "thread has invisible characters"),
             ("id", json!("x".repeat(257)), "longer than 256 bytes"),
             ("id", json!(7), "invalid type"),
             ("from", json!({"id": " "}), "from.id is empty"),

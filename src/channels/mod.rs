@@ -44,6 +44,7 @@ pub use hub::{ChannelEngines, ChannelPlaces, EngineFuture};
 pub use intake::{InboundAnswer, InboundError, InboundProof};
 pub use message::{InboundMessage, MessageChat, MessageSender};
 
+use crate::json_log::{self, JsonLog};
 use crate::routes::channel_config::ChannelSettings;
 use crate::routes::config::SessionConfig;
 use crate::routes::key::OpaqueChannels;
@@ -52,6 +53,9 @@ use ledger::Ledger;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::{Arc, OnceLock};
+
+/// Bytes of the file of dead letters before it is begun again; the one before is kept.
+const DEAD_LETTERS: u64 = 64 << 20;
 
 /// Channels of a gateway.
 #[derive(Clone)]
@@ -99,7 +103,8 @@ impl Channels {
         let ledger = Ledger::open(files.journal(), rows::now())?;
         let hub = ChannelHub {
             names: session.key_names(OpaqueChannels::default()),
-            log: audit::ChannelLog::new(files.log()),
+            log: JsonLog::new(files.log(), json_log::USUAL),
+            dead_letters: JsonLog::new(files.dead_letters(), DEAD_LETTERS).into(),
             places,
             session,
             settings,

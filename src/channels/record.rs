@@ -121,11 +121,14 @@ impl ChannelRecord {
     pub fn bytes(&self) -> usize {
         // Ids and names beside the text.
         const REST: usize = 1_000;
+        /// An id with its time.
+        const ID: usize = 60;
         REST + match self {
             Self::Taken(taken) => taken.message.text.len(),
             Self::Turn(turn) => turn.text.len(),
             Self::Done { reply, .. } => reply.as_ref().map_or(0, |reply| reply.text.len()),
-            Self::Delivered { .. } | Self::Base { .. } => 0,
+            Self::Base { seen, .. } => seen.count() * ID,
+            Self::Delivered { .. } => 0,
         }
     }
 }

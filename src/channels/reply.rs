@@ -60,7 +60,7 @@ pub(super) fn may_send(hub: &ChannelHub, key: &SessionKey, row: Option<&SessionR
         SendReason::Default => "session.sendPolicy.default".to_owned(),
         SendReason::Operator | SendReason::NoPolicy => String::new(),
     };
-    hub.log.add(ChannelLogLine { key: key.to_string(), ..ChannelLogLine::of("withheld", message, why) });
+    hub.log.add(&ChannelLogLine { key: key.to_string(), ..ChannelLogLine::of("withheld", message, why) });
     false
 }
 

@@ -40,7 +40,7 @@ async fn run(hub: Arc<ChannelHub>, name: String, mut from: UnboundedReceiver<Rou
     }
 }
 
-/// What becomes of a message by its words and its sender.
+/// Reading of a message, by its words and its sender.
 enum MessageReading {
     Message,
     Command(OwnerCommand),
@@ -62,7 +62,7 @@ impl RouteWork<'_> {
             MessageReading::Ignored => {
                 let message = &self.message.taken.message;
                 let line = ChannelLogLine::of("refused", message, "no right to commands");
-                self.hub.log.add(ChannelLogLine { key: self.message.base.to_string(), ..line });
+                self.hub.log.add(&ChannelLogLine { key: self.message.base.to_string(), ..line });
                 self.hub.done(vec![self.message.taken.n], None).await;
                 return;
             }

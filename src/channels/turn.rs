@@ -18,7 +18,7 @@ const UNANSWERED: Duration = Duration::from_secs(24 * 3600);
 /// Time for a turn to go on that a death interrupted.
 const GOES_ON: Duration = Duration::from_secs(30);
 
-/// What became of a turn.
+/// Outcome of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TurnStep {
     Nothing,

@@ -7,7 +7,7 @@ mod signature;
 #[cfg(test)]
 mod tests;
 
-pub use signature::{MAX_SKEW_MS, REMEMBERED_MS, SeenMessages, SignatureError, SignedRequest, sign, verify};
+pub use signature::{MAX_SKEW_MS, MOST_IDS, REMEMBERED_MS, SeenMessages, SignatureError, SignedRequest, sign, verify};
 
 use super::config::{DAY, HOUR};
 use super::key::OpaqueChannels;

@@ -3,7 +3,7 @@
 use super::client::options::GatewayView;
 use super::setup::{Bootstrap, StartRequest};
 use super::workspaces::Workspaces;
-use crate::agent::{self, ClientInfo, Link, Setup};
+use crate::agent::{self, ClientInfo, Link, NoReply, Setup};
 use crate::channels::{ChannelPlaces, Channels};
 use crate::config::Paths;
 use crate::config::settings::GatewayStart;
@@ -14,7 +14,7 @@ use crate::gateway::home::{GatewayFiles, HomeOwnership};
 use crate::gateway::remote::{self, JoinOptions, Joined};
 use crate::gateway::ssh::SshCommand;
 use crate::gateway::{home, server, start};
-use crate::protocol::{Command, NewSession, ToClient};
+use crate::protocol::{Command, NewSession};
 use crate::store::prompt_files::PromptFolders;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -197,15 +197,11 @@ async fn sent(bootstrap: &Bootstrap, files: GatewayFiles, commands: Vec<Command>
     };
     let mut joined = remote::join(options).await.map_err(|error| format!("{error}."))?;
     for command in commands {
-        let ended = || "The gateway ended.".to_owned();
-        let number = joined.link.requests.send(command).await.map_err(|_| ended())?;
-        let error = loop {
-            match joined.link.events.recv().await.ok_or_else(ended)? {
-                ToClient::Reply(reply) if reply.id == number => break reply.error,
-                ToClient::CutOff { why } => return Err(why),
-                ToClient::Reply(_) | ToClient::Event(_) => {}
-            }
-        };
+        let asked = joined.link.ask(command, None, drop).await;
+        let (_, error) = asked.map_err(|error| match error {
+            NoReply::Closed => "The gateway ended.".to_owned(),
+            NoReply::CutOff(why) => why,
+        })?;
         if let Some(error) = error {
             return Err(error.message);
         }

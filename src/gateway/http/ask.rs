@@ -2,7 +2,7 @@
 
 use super::guard::Guarding;
 use super::problem::Problem;
-use crate::agent::{ClientInfo, Link};
+use crate::agent::{ClientInfo, Link, NoReply};
 use crate::domain::SessionId;
 use crate::domain::ids::MessageId;
 use crate::domain::session::SessionMeta;
@@ -10,8 +10,7 @@ use crate::domain::workspace::Workspace;
 use crate::gateway::access::Grant;
 use crate::gateway::server::Visit;
 use crate::protocol::{
-    ClientRequest, Command, EngineCommand, EngineEvent, ErrorCode, Event, Opened, SessionCommand, SessionEvent,
-    Stamped, ToClient,
+    Command, EngineCommand, EngineEvent, ErrorCode, Event, Opened, SessionCommand, SessionEvent, Stamped,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +22,6 @@ const ANSWERS: Duration = Duration::from_secs(30);
 /// Client of an engine for one request.
 pub(super) struct Asking {
     pub link: Link,
-    last: u64,
     _visit: Visit,
 }
 
@@ -60,13 +58,7 @@ impl Asking {
         let engine = guarding.gateway.engine(folder).await.map_err(Problem::unavailable)?;
         let name = format!("http (token {})", grant.name);
         let info = ClientInfo { interactive, reads_on: false, ..ClientInfo::remote(&name, grant.scopes.clone()) };
-        Ok(Self { link: engine.connect(info), last: 0, _visit: Visit::new(&guarding.gateway) })
-    }
-
-    /// Number for the next request.
-    pub fn number(&mut self) -> u64 {
-        self.last += 1;
-        self.last
+        Ok(Self { link: engine.connect(info), _visit: Visit::new(&guarding.gateway) })
     }
 
     /// Has a command done. Returns the events that answer it.
@@ -81,24 +73,13 @@ impl Asking {
         command: Command,
         message: Option<MessageId>,
     ) -> Result<(Vec<Arc<Stamped>>, Option<Problem>), Problem> {
-        let id = self.number();
-        self.link.requests.forward(ClientRequest { id, message, command }).await.map_err(|_| ended())?;
-        let answers = async {
-            let mut events = Vec::new();
-            loop {
-                match self.link.events.recv().await.ok_or_else(ended)? {
-                    ToClient::Event(stamped) if stamped.re == Some(id) => events.push(stamped),
-                    ToClient::Reply(reply) if reply.id == id => {
-                        return Ok((events, reply.error.map(|error| (*error).into())));
-                    }
-                    ToClient::CutOff { why } => return Err(Problem::unavailable(why)),
-                    ToClient::Event(_) | ToClient::Reply(_) => {}
-                }
-            }
-        };
-        tokio::time::timeout(ANSWERS, answers)
-            .await
-            .unwrap_or_else(|_| Err(Problem::unavailable("The engine did not answer in time.")))
+        let asked = self.link.ask(command, message, drop);
+        let asked = tokio::time::timeout(ANSWERS, asked).await;
+        match asked.map_err(|_| Problem::unavailable("The engine did not answer in time."))? {
+            Ok((events, error)) => Ok((events, error.map(Into::into))),
+            Err(NoReply::Closed) => Err(ended()),
+            Err(NoReply::CutOff(why)) => Err(Problem::unavailable(why)),
+        }
     }
 
     /// All sessions, hidden and archived ones included, latest first.

@@ -9,9 +9,7 @@ use super::problem::Problem;
 use crate::agent::Incoming;
 use crate::domain::SessionId;
 use crate::gateway::access::Grant;
-use crate::protocol::{
-    ClientRequest, Command, EngineEvent, Event, Scope, SessionCommand, SessionEvent, Stamped, ToClient,
-};
+use crate::protocol::{Command, EngineEvent, Event, Scope, SessionCommand, SessionEvent, Stamped, ToClient};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -102,9 +100,7 @@ impl EventStream {
         };
         let command = Command::Session { id: self.session.clone(), command };
         let ended = || Problem::unavailable("The engine of this workspace has ended.");
-        let opens = self.asking.number();
-        let request = ClientRequest::new(opens, command);
-        self.asking.link.requests.forward(request).await.map_err(|_| ended())?;
+        let opens = self.asking.link.requests.send(command).await.map_err(|_| ended())?;
         loop {
             match self.asking.link.events.recv().await.ok_or_else(ended)? {
                 ToClient::Event(stamped) => {

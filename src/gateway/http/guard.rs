@@ -3,13 +3,14 @@
 //! Host and origin keep pages of other sites from asking through the user's browser, also where such a page's name was made to
 //! point here. Addresses cannot be pointed elsewhere, so they are taken as hosts without being named.
 
-use super::access_log::{AccessLog, LogLine};
+use super::access_log::LogLine;
 use super::html;
 use super::options::{HttpOptions, Peer};
 use super::problem::Problem;
 use crate::gateway::access::Grant;
 use crate::gateway::home::GatewayFiles;
 use crate::gateway::server::Gateway;
+use crate::json_log::{self, JsonLog};
 use crate::protocol::Scope;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -54,7 +55,7 @@ pub(super) struct Guarding {
     pub secure: bool,
     behind_proxy: bool,
     hosts: Vec<String>,
-    log: AccessLog,
+    log: JsonLog,
     /// Folder for sessions on their way in.
     pub saving: PathBuf,
 }
@@ -80,7 +81,7 @@ impl Caller {
 
 impl Guarding {
     pub fn new(gateway: Arc<Gateway>, options: &HttpOptions, tls: bool, files: &GatewayFiles) -> Self {
-        let log = AccessLog::new(files.folder().join("http.log"));
+        let log = JsonLog::new(files.folder().join("http.log"), json_log::USUAL);
         let (behind_proxy, hosts) = (options.behind_proxy, options.hosts.clone());
         let saving = files.folder().join("saving");
         Self { gateway, secure: tls || behind_proxy, behind_proxy, hosts, log, saving }

@@ -1,10 +1,11 @@
 //! Shared conversations, on a socket of their own: `/s/ID` and nothing else, without tokens and cookies.
 
-use super::access_log::{AccessLog, LogLine};
+use super::access_log::LogLine;
 use super::html::{html, page};
 use super::options::{HttpOptions, Peer};
 use crate::gateway::home::GatewayFiles;
 use crate::gateway::shares::{SharedContent, SharedPages};
+use crate::json_log::{self, JsonLog};
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -30,12 +31,12 @@ const HEADERS: &[(&str, &str)] = &[
 struct Sharing {
     pages: SharedPages,
     behind_proxy: bool,
-    log: AccessLog,
+    log: JsonLog,
 }
 
 /// Its routes.
 pub(super) fn app(options: &HttpOptions, files: &GatewayFiles) -> Router {
-    let log = AccessLog::new(files.folder().join("shared.log"));
+    let log = JsonLog::new(files.folder().join("shared.log"), json_log::USUAL);
     let sharing = Arc::new(Sharing { pages: SharedPages::of(files), behind_proxy: options.behind_proxy, log });
     Router::new()
         .route("/s/{id}", get(read))

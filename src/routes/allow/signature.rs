@@ -97,6 +97,9 @@ fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     digits.chunks_exact(2).map(|pair| Some(pair.first()? << 4 | pair.last()?)).collect()
 }
 
+/// Ids that are remembered at the most: those of a busy channel take tens of megabytes.
+pub const MOST_IDS: usize = 500_000;
+
 /// Ids of messages that came, by source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -136,10 +139,14 @@ impl SeenMessages {
         }
     }
 
-    /// Forgets ids that are older than 30 days. Called now and then: it looks at every id.
+    /// Forgets ids that are older than 30 days, and the oldest where there are more than [`MOST_IDS`]. Called now and then: it
+    /// looks at every id.
     pub fn forget_old(&mut self, now: At) {
+        let mut times: Vec<At> = self.0.values().flat_map(BTreeMap::values).copied().collect();
+        let too_many = times.len().checked_sub(MOST_IDS + 1);
+        let last_gone = too_many.map(|last| *times.select_nth_unstable(last).1);
         for ids in self.0.values_mut() {
-            ids.retain(|_, seen| now.since(*seen) <= REMEMBERED_MS);
+            ids.retain(|_, seen| now.since(*seen) <= REMEMBERED_MS && last_gone.is_none_or(|gone| *seen > gone));
         }
         self.0.retain(|_, ids| !ids.is_empty());
     }

@@ -140,6 +140,14 @@ fn ids_are_remembered_for_thirty_days() {
     assert_eq!(seen.note("hook", &"x".repeat(257), NOW), Err(SignatureError::MessageId));
     let text = serde_json::to_string(&seen).unwrap();
     assert_eq!(serde_json::from_str::<SeenMessages>(&text).unwrap(), seen);
+    // Of too many the latest stay.
+    let mut many = SeenMessages::default();
+    for n in 0..MOST_IDS + 10 {
+        many.note("c", &format!("m{n}"), At(i64::try_from(n).unwrap())).unwrap();
+    }
+    many.forget_old(At(1_000_000));
+    assert_eq!(many.count(), MOST_IDS);
+    assert!(!many.has("c", "m9", At(1_000_000)) && many.has("c", "m10", At(1_000_000)));
 }
 
 proptest! {

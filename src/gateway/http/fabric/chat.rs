@@ -16,7 +16,7 @@ use crate::domain::session::{Activity, SessionMeta, SessionSwitch};
 use crate::domain::usage::Usage;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::protocol::{
-    ClientRequest, Command, EngineCommand, Event, NewSession, Scope, SessionCommand, SessionEvent, ToClient, TurnEnd,
+    Command, EngineCommand, Event, NewSession, Scope, SessionCommand, SessionEvent, ToClient, TurnEnd,
 };
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
@@ -275,9 +275,8 @@ impl ChatTurn {
     /// Sends the message and passes on what comes until the turn is over.
     async fn run(&mut self, asking: &mut Asking, text: String, frames: &Frames) -> Result<(), Unanswered> {
         let ended = || Unanswered::Because("The engine of this workspace has ended.".to_owned());
-        let number = asking.number();
         let command = Command::Session { id: self.id.clone(), command: SessionCommand::send(text) };
-        asking.link.requests.forward(ClientRequest::new(number, command)).await.map_err(|_| ended())?;
+        let number = asking.link.requests.send(command).await.map_err(|_| ended())?;
         loop {
             let item = tokio::select! {
                 item = asking.link.events.recv() => item.ok_or_else(ended)?,
