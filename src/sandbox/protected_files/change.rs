@@ -2,6 +2,8 @@
 
 use super::look::FileState;
 use crate::sandbox::unseen::Unseen;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Change of a protected file.
@@ -42,7 +44,32 @@ pub enum What {
     /// It cannot be looked at, nor what is in it.
     Unseen(Unseen),
     /// Folder that other users of the machine may write since; with its rights before.
-    Opened(u32),
+    Opened(FolderRights),
+}
+
+/// Who may write a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FolderRights {
+    /// Kind and rights, as the system gives them.
+    pub mode: u32,
+    /// Owner and group.
+    pub owners: (u32, u32),
+}
+
+impl FolderRights {
+    /// Rights with which the group, or everybody, writes.
+    const OTHERS: u32 = 0o022;
+
+    /// Rights of a folder; `None` if it is none.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let meta = path.symlink_metadata().ok().filter(Metadata::is_dir)?;
+        Some(Self { mode: meta.mode(), owners: (meta.uid(), meta.gid()) })
+    }
+
+    /// True if somebody writes it now who did not before.
+    pub(super) fn is_wider(&self, before: &Self) -> bool {
+        self.mode & !before.mode & Self::OTHERS != 0 || self.owners != before.owners
+    }
 }
 
 /// A file as it was.

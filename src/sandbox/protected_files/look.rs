@@ -1,5 +1,6 @@
 //! States of files, and what could not be looked at. An error is not emptiness: a folder that cannot be listed may hold anything.
 
+use super::change::FolderRights;
 use crate::sandbox::repository;
 use crate::sandbox::unseen::hides;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -62,22 +63,19 @@ pub(super) fn states(paths: &[PathBuf], most: usize) -> Looked {
     Looked { files, whole, unseen }
 }
 
-/// Rights with which the group, or everybody, writes.
-pub(super) const OTHERS_WRITE: u32 = 0o022;
-
 /// Rights of the protected folders among these paths, and of those below them that hold one of these files.
 pub(super) fn rights<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
     files: impl Iterator<Item = &'a PathBuf>,
-) -> BTreeMap<PathBuf, u32> {
-    let mode = |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_dir).map(|meta| meta.mode());
-    let mut out: BTreeMap<PathBuf, u32> = paths.filter_map(|path| Some((path.clone(), mode(path)?))).collect();
+) -> BTreeMap<PathBuf, FolderRights> {
+    let known = paths.filter_map(|path| Some((path.clone(), FolderRights::of(path)?)));
+    let mut out: BTreeMap<PathBuf, FolderRights> = known.collect();
     let tops: HashSet<PathBuf> = out.keys().cloned().collect();
     let is_below = |folder: &&Path| folder.ancestors().any(|above| tops.contains(above));
     let parents: HashSet<&Path> = files.filter_map(|file| file.parent()).collect();
     for folder in parents.into_iter().flat_map(|parent| parent.ancestors().take_while(is_below)) {
         if !out.contains_key(folder) {
-            out.extend(mode(folder).map(|mode| (folder.to_owned(), mode)));
+            out.extend(FolderRights::of(folder).map(|rights| (folder.to_owned(), rights)));
         }
     }
     out

@@ -10,7 +10,7 @@ mod look;
 #[cfg(test)]
 mod tests;
 
-pub use change::{ChangedBy, Earlier, GuardedChange, What};
+pub use change::{ChangedBy, Earlier, FolderRights, GuardedChange, What};
 
 use super::places::{self, Site};
 use super::profile::{Bounds, Namespaces};
@@ -55,7 +55,7 @@ pub struct Guard {
     /// Places that the command could read.
     readable: Vec<PathBuf>,
     /// Rights of protected folders: whoever may write one replaces what lies in it.
-    rights: BTreeMap<PathBuf, u32>,
+    rights: BTreeMap<PathBuf, FolderRights>,
 }
 
 impl Guard {
@@ -219,11 +219,10 @@ impl Guard {
 
     /// Protected folders that other users may write since.
     fn opened<'a>(&'a self, skip: &'a HashSet<PathBuf>) -> impl Iterator<Item = GuardedChange> + 'a {
-        let now = |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_dir).map(|meta| meta.mode());
-        self.rights.iter().filter(|(path, _)| !skip.contains(*path)).filter_map(move |(path, before)| {
-            let added = now(path)? & !before & look::OTHERS_WRITE;
+        self.rights.iter().filter(|(path, _)| !skip.contains(*path)).filter_map(|(path, before)| {
             let what = What::Opened(*before);
-            (added != 0).then(|| GuardedChange { path: path.clone(), what, by: ChangedBy::Command })
+            let wider = FolderRights::of(path)?.is_wider(before);
+            wider.then(|| GuardedChange { path: path.clone(), what, by: ChangedBy::Command })
         })
     }
 

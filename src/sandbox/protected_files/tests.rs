@@ -216,7 +216,7 @@ fn found(guard: &Guard, site: &Site<'_>) -> Vec<String> {
             What::Linked(_) => format!("linked {path}{by}"),
             What::Gone(earlier) => format!("gone {path} {}{by}", text(earlier)),
             What::Unseen(why) => format!("unseen {path} {why:?}"),
-            What::Opened(mode) => format!("opened {path} {mode:o}"),
+            What::Opened(rights) => format!("opened {path} {rights:?}"),
         }
     };
     guard.after(site, &HashSet::new()).into_iter().map(said).collect()

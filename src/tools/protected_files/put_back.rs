@@ -5,10 +5,10 @@
 //! A command may lay links while this happens, so none is followed.
 
 use crate::domain::undo::{Attributes, PathEntry};
-use crate::sandbox::protected_files::{Earlier, GuardedChange, What};
+use crate::sandbox::protected_files::{Earlier, FolderRights, GuardedChange, What};
 use crate::sandbox::unseen::{self, Unseen};
 use crate::tools::files::{self, FileError, restore};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -62,15 +62,18 @@ pub(in crate::tools) fn put_back(change: &GuardedChange, folders: AsideFolders<'
         What::Linked(None) => Err("no earlier version kept".to_owned()),
         What::Changed(Some(earlier)) => exchanged(&change.path, earlier, folders),
         What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| ChangeFate::Restored),
-        What::Opened(mode) => closed(&change.path, *mode).map(|()| ChangeFate::Restored),
+        What::Opened(rights) => closed(&change.path, rights).map(|()| ChangeFate::Restored),
     };
     done.unwrap_or_else(ChangeFate::Left)
 }
 
-/// Gives a folder the rights that it had.
-fn closed(path: &Path, mode: u32) -> Result<(), String> {
+/// Gives a folder the owners and rights that it had.
+fn closed(path: &Path, rights: &FolderRights) -> Result<(), String> {
     let folder = files::open_folder_of(path).map_err(|error| error.to_string())?;
-    rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode & 0o7777)).map_err(|error| error.to_string())
+    let (uid, gid) = rights.owners;
+    rustix::fs::fchown(&folder, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
+        .and_then(|()| rustix::fs::fchmod(&folder, Mode::from_raw_mode(rights.mode & 0o7777)))
+        .map_err(|error| error.to_string())
 }
 
 /// Moves what stands there aside and puts the earlier content in its place, also where a program that runs makes it again.

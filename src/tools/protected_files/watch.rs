@@ -165,10 +165,10 @@ impl<'a> BeginningCommand<'a> {
     fn look(place: &'a CallPlace, told: &'a NamedPlaces, bounds: Option<&Bounds>) -> Self {
         let looked = Look::begin();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let home = std::env::home_dir();
+        let (home, scope) = (std::env::home_dir(), Guard::scope_of(&place.cwd));
         // Noted before anything is looked at: of two that begin at once each knows of the other.
-        let mut notes = other_processes::note(SystemTime::now(), &Guard::scope_of(&place.cwd));
-        let before = other_processes::since(&Guard::scope_of(&place.cwd));
+        let mut notes = other_processes::note(SystemTime::now(), &scope);
+        let before = other_processes::since(&scope);
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
         let settled = settle_left(place, &mut guard);
         other_processes::note_files(&mut notes, guard.files());
@@ -525,6 +525,12 @@ mod tests {
         let rights = |name: &str| cwd.join(name).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!([".git", ".git/hooks", ".vscode", "sub"].map(rights), [0o755, 0o755, 0o755, 0o777]);
         assert_eq!(one.end(), []);
+        if rustix::process::geteuid().is_root() {
+            // Its owner may write it, whatever its mode.
+            std::os::unix::fs::chown(cwd.join(".git/hooks"), Some(65_534), None).unwrap();
+            assert_eq!(paths(&one.end(), &cwd), [".git/hooks"]);
+            assert_eq!(std::os::unix::fs::MetadataExt::uid(&cwd.join(".git/hooks").metadata().unwrap()), 0);
+        }
     }
 
     #[test]
