@@ -299,7 +299,7 @@ impl Connections {
         let Some(keys) = self.keys.clone() else { return Err("Can't add servers here.".to_owned()) };
         let failed = || Err("Internal error, see the log.".to_owned());
         let (by, tried) = (keys.clone(), address.clone());
-        let (tried, provider) = blocking(move || by.try_server(&tried)).await.unwrap_or_else(failed)?;
+        let (_, provider) = blocking(move || by.try_server(&tried)).await.unwrap_or_else(failed)?;
         // An address that nobody answers at is a slip of the hand more often than a server that sleeps.
         let listed = match provider {
             Some(provider) => provider.models().await,
@@ -309,8 +309,7 @@ impl Connections {
         if let Err(error) = &listed
             && !answered(error)
         {
-            // It has no connection yet that the user would know by its name.
-            return Err(error.text.replace(&format!(", connection {}", tried.name), ""));
+            return Err(error.text.clone());
         }
         let opened = blocking(move || keys.add_server(&address)).await.unwrap_or_else(failed)?;
         let name = opened.0.name.clone();

@@ -110,7 +110,7 @@ fn complain_of(line: &ImportedRoute) {
     complain(&format!("lisle: {}: {}.", sanitise::clean_line(&line.source), notes.trim_end_matches('.')));
 }
 
-/// What is read: the path that was named, or the usual places that exist.
+/// Places to read: the path that was named, or the usual places that exist.
 fn places(named: Option<&Path>) -> Vec<PathBuf> {
     match named {
         Some(path) => vec![std::path::absolute(path).unwrap_or_else(|_| path.to_owned())],

@@ -115,7 +115,7 @@ pub enum EngineEvent {
     ServerNotAdded {
         /// Its address, as it was given.
         address: String,
-        /// What is wrong, and what to do.
+        /// Reason, and what to do.
         why: String,
     },
     /// A branch was made of a session; the client may open it.

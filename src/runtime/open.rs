@@ -170,6 +170,8 @@ impl Keys for Opener {
         if let Some(known) = all.at(&server.base_url) {
             return Ok(self.open(known, default.as_ref()));
         }
+        // Errors name no connection that is not there yet.
+        let server = NewServer { name: ConnectionName::new(""), ..server };
         Ok(self.open(all.add_server(&server), default.as_ref()))
     }
 

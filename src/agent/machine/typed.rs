@@ -28,7 +28,7 @@ impl Machine {
         let rows: Vec<Message> = self.tell_death(now).into_iter().collect();
         self.title_by_beginning();
         if self.meta.title.is_empty() {
-            self.meta.title = super::turn::shorten(&format!("! {command}"), 50);
+            self.meta.title = crate::domain::title::beginning(&format!("! {command}"));
         }
         self.runs.next();
         self.open_turn(now, rows, true, out);

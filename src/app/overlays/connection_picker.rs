@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::overlays::model_picker;
 use crate::app::shell::{connecting, connections, models, overlay, session, text};
 use crate::app::state::State;
+use crate::app::state::connecting::Prompted;
 use crate::app::state::hidden::key_in;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
@@ -51,7 +52,7 @@ pub(crate) fn refill(state: &mut State) {
 /// `/connect NAME`: uses it. Of a name that is not known here the engine says so.
 pub(crate) fn choose_named(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
     if name.as_str().contains("://") {
-        connecting::add_server(state, name.as_str(), fx)
+        connecting::add_server(state, name.as_str(), Prompted::No, fx)
     } else if connections::all(state).any(|info| info.name == *name) {
         choose(state, name, fx)
     } else {

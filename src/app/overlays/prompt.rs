@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::overlays::properties;
 use crate::app::shell::{connecting, overlay, session, session_changes, text};
 use crate::app::state::State;
+use crate::app::state::connecting::Prompted;
 use crate::app::state::edit::Line;
 use crate::app::state::lobby::FoundHistory;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
@@ -32,7 +33,7 @@ pub(crate) fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
         }
         Wanted::Cwd(session) if !text.is_empty() => set_cwd(state, &session, &text, fx),
         Wanted::Import if !text.is_empty() => import(state, &text, fx),
-        Wanted::Server if !text.is_empty() => connecting::add_server(state, &text, fx),
+        Wanted::Server if !text.is_empty() => connecting::add_server(state, &text, Prompted::Yes, fx),
         Wanted::Cwd(_) | Wanted::Import | Wanted::Server => {}
     }
 }

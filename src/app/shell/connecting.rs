@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::intent::Intent;
 use crate::app::shell::{connections, models, overlay, session, text};
 use crate::app::state::State;
+use crate::app::state::connecting::Prompted;
 use crate::app::state::edit::Line;
 use crate::app::state::notices::TrueWhile;
 use crate::app::state::overlay::{Confirm, Deed, Overlay, Prompt, Wanted};
@@ -72,17 +73,18 @@ pub(crate) fn ask_for_address(state: &mut State, typed: &str) {
 const EXAMPLE: &str = "http://127.0.0.1:8080/v1";
 
 /// Adds a server by its address.
-pub(crate) fn add_server(state: &mut State, address: &str, fx: &mut Vec<Effect>) {
+pub(crate) fn add_server(state: &mut State, address: &str, prompted: Prompted, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Engine(EngineCommand::AddServer { address: address.to_owned() })));
     let said = format!("Asking {} for its models", text::one_line(address));
-    state.connecting.adds = Some(address.to_owned());
+    state.connecting.adds = Some((address.to_owned(), prompted));
     state.notify_while(Notice::new(Level::Info, said), vec![TrueWhile::Adds(address.to_owned())]);
 }
 
-/// A server was not added: its address stands there again, with what is wrong, unless something else is done by now.
+/// A server was not added: in the prompt for it its address stands again, with what is wrong, unless something else is done by
+/// now.
 pub(crate) fn not_added(state: &mut State, address: &str, why: &str) {
-    state.connecting.adds = None;
-    if !state.overlays.is_empty() || !state.composer().is_empty() {
+    let prompted = state.connecting.adds.take().is_some_and(|(_, prompted)| prompted == Prompted::Yes);
+    if !prompted || !state.overlays.is_empty() || !state.composer().is_empty() {
         let notice = format!("{} not added: {}", text::one_line(address), text::one_line(why));
         return state.notify(Notice::new(Level::Error, notice));
     }

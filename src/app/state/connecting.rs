@@ -15,8 +15,8 @@ pub struct Connecting {
     pub(crate) given: Option<Hidden>,
     /// Key that a server checks.
     pub(crate) checking: Option<Check>,
-    /// Address of the server that is asked for its models.
-    pub(crate) adds: Option<String>,
+    /// Address of the server that is asked for its models, and whether it was written into the prompt for one.
+    pub(crate) adds: Option<(String, Prompted)>,
     /// This conversation goes on in a branch, with this model of this connection.
     pub(crate) continues: Option<(SessionId, ConnectionName, String)>,
     /// Selected row of the first screen.
@@ -25,6 +25,15 @@ pub struct Connecting {
     pub(crate) chosen: Option<ConnectionName>,
     /// The demo was chosen there.
     pub(crate) demo: bool,
+}
+
+/// Way in which an address was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prompted {
+    /// In the prompt for it.
+    Yes,
+    /// Behind a command: a script's next line is no other address.
+    No,
 }
 
 /// Check of a key: its server is asked for the models.

@@ -254,7 +254,7 @@ impl State {
             TrueWhile::Selecting => self.current_open().is_some_and(|open| open.chat.mark.is_some()),
             TrueWhile::NoAnswer => self.panel().is_some_and(|(panel, _)| panel.selected.is_none()),
             TrueWhile::Shows(id) => self.current_id() == Some(id),
-            TrueWhile::Adds(address) => self.connecting.adds.as_ref() == Some(address),
+            TrueWhile::Adds(address) => self.connecting.adds.as_ref().is_some_and(|(asked, _)| asked == address),
         });
         self.notices = notices;
     }

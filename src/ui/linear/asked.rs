@@ -8,7 +8,7 @@ use crate::app::state::panel::Choice;
 use crate::domain::ids::{At, RequestId};
 use crate::domain::request::Request;
 
-/// What stands behind the number of an answer that may be irreversible.
+/// Word behind the number of an answer that may be irreversible.
 pub(super) const CONFIRM: &str = " confirm";
 
 /// Items of a list that are read at once.

@@ -26,7 +26,7 @@ use crate::app::state::picker::Kind;
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use sheet::{hanging, sheet};
+use sheet::{folded, hanging, sheet};
 pub(super) use welcome::welcome;
 
 /// Draws the topmost overlay.
@@ -73,7 +73,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
                 usize::from(if body.width < 60 { body.width } else { 60.min(body.width - 8) }.saturating_sub(4));
             // What becomes of a session may be long: it goes on below its title.
             let said = state.leaving();
-            let lines: Vec<String> = said.iter().flat_map(|line| hanging(line, width, 2)).collect();
+            let (after, sessions) = said.split_last().map_or(("", &said[..0]), |(after, rest)| (after.as_str(), rest));
+            let sessions = sessions.iter().flat_map(|line| hanging(line, width, 2));
+            let lines: Vec<String> = sessions.chain(folded(after, width)).collect();
             let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
             let inner = sheet(paint, body, 60, rows, &title, &[(accept, "quit")]);
             for (n, line) in lines.iter().enumerate() {

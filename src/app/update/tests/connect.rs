@@ -272,6 +272,22 @@ fn another_server_is_added_by_its_address() {
 }
 
 #[test]
+fn a_refused_address_stands_in_its_prompt_again_and_nowhere_else() {
+    let refused = || EngineEvent::ServerNotAdded { address: "127.0.0.1:9".into(), why: "Nothing is listening.".into() };
+    let mut screen = new_here();
+    screen.keys("down down down enter").type_text("127.0.0.1:9").keys("enter");
+    screen.whole(refused());
+    let Some(Overlay::Prompt(prompt)) = screen.state.overlays.last() else { panic!("no prompt") };
+    assert_eq!((prompt.line.text(), prompt.problem.as_deref()), ("127.0.0.1:9", Some("Nothing is listening.")));
+    // Behind a command the next line of a script is a message.
+    let mut screen = new_here();
+    screen.type_text("/connect http://127.0.0.1:9").keys("enter");
+    screen.whole(refused());
+    assert!(screen.state.overlays.is_empty());
+    assert!(screen.last_notice().contains("127.0.0.1:9 not added: Nothing is listening."), "{}", screen.last_notice());
+}
+
+#[test]
 fn the_list_of_connections_leads_to_another_server_whatever_is_looked_for() {
     let mut screen = new_here();
     screen.type_text("/connect").keys("enter");
