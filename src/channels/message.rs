@@ -123,7 +123,8 @@ impl InboundMessage {
     /// # Errors
     /// A sentence without its end.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice::<Self>(bytes).map_err(|error| format!("invalid message: {error}"))?.checked()
+        let message = serde_json::from_slice::<Self>(bytes).map_err(|error| error.to_string());
+        message.and_then(|message| message.checked()).map_err(|why| format!("invalid message: {why}"))
     }
 
     /// The message with its ids trimmed, its names on one line, and its text without control characters.

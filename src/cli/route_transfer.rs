@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::output::{complain, print_json, say};
 use super::routes::{agents_folder, failed, home, own};
 use super::sessions::masked_words;
+use crate::domain::count::count;
 use crate::domain::{Mode, sanitise};
 use crate::routes::key::{AgentId, OpaqueChannels};
 use crate::routes::store::{
@@ -98,7 +99,7 @@ pub(super) fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
     }
     let skipped = report.skipped.len();
     let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
-    complain(&format!("lisle: {} session keys exported{skipped}.", report.rows.len()));
+    complain(&format!("lisle: {} exported{skipped}.", count(report.rows.len(), "session key", "session keys")));
     if report.masked > 0 {
         complain(&format!("lisle: {} masked.", masked_words(report.masked)));
     }
@@ -136,13 +137,14 @@ fn told(report: &StoreImportReport, json: bool) -> Exit {
     for line in report.failed.iter().chain(&report.skipped) {
         complain_of(line);
     }
-    let count = |count: usize, words: &str| (count > 0).then(|| format!("{count} {words}"));
+    let any = |number: usize, words: &str| (number > 0).then(|| format!("{number} {words}"));
+    let earlier = report.earlier.len();
     let parts = [
-        Some(format!("{} session keys imported", report.rows.len())),
-        count(report.earlier.len(), "earlier conversations"),
-        count(report.unchanged, "unchanged"),
-        count(report.skipped.len(), "skipped"),
-        count(report.failed.len(), "failed"),
+        Some(format!("{} imported", count(report.rows.len(), "session key", "session keys"))),
+        (earlier > 0).then(|| count(earlier, "earlier conversation", "earlier conversations")),
+        any(report.unchanged, "unchanged"),
+        any(report.skipped.len(), "skipped"),
+        any(report.failed.len(), "failed"),
     ];
     complain(&format!("lisle: {}.", parts.into_iter().flatten().collect::<Vec<_>>().join(", ")));
     exit
