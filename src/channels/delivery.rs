@@ -164,7 +164,6 @@ async fn bury(hub: &Arc<ChannelHub>, reply: &ChannelReply, why: &str, attempts: 
         key: reply.key.clone().unwrap_or_default(),
         id: reply.id.clone(),
         why: text.clone(),
-        ..ChannelLogLine::default()
     });
     let buried = tokio::task::spawn_blocking(move || {
         let at = jiff::Timestamp::now().as_millisecond();

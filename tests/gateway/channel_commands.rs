@@ -158,6 +158,8 @@ fn messages_that_come_meanwhile_are_one_turn_or_several() {
             chat.asked(2);
         }
         chat.send("three");
+        // An accepted message is queued a moment later; what comes behind it is answered behind that.
+        chat.says("/status");
         gate.open();
         chat.idle();
         let from = if mode == "interrupt" { chat.channel.place.server.asked().len() - 1 } else { 1 };
