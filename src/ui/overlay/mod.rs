@@ -13,7 +13,7 @@ mod picker;
 mod queue;
 mod rules;
 mod sheet;
-mod undo;
+pub(in crate::ui) mod undo;
 mod usage;
 mod welcome;
 mod which_key;
