@@ -221,10 +221,10 @@ actions! {
         Status "status" "set the status" [Global];
         Labels "labels" "add or remove labels" [Global];
         Flag "flag" "toggle the flag" [Global];
-        Archive "archive" "archive / unarchive" [Global];
+        Archive "archive" "archive or unarchive" [Global];
         Unarchive "unarchive" "unarchive the session" [Global];
         Reset "reset" "archive the session and start over with its settings" [Global];
-        Unread "unread" "toggle read / unread" [Global];
+        Unread "unread" "mark as read or unread" [Global];
         Hide "hide" "hide the session (filter `is:hidden`)" [Global];
         Branch "branch" "branch here: new session with the conversation so far" [Global];
         Parent "parent" "go to the parent session (spawned or branched from)" [Global];

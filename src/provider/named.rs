@@ -84,7 +84,7 @@ fn several(connection: &str, models: &[String]) -> ProviderError {
     ProviderError {
         code: NO_MODEL,
         title: "No model is chosen".to_owned(),
-        text: text + " Choose one with /model or --model NAME.",
+        text: text + " Choose one: /model or --model NAME.",
         detail: String::new(),
         retry: false,
         after: None,

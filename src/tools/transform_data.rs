@@ -346,7 +346,7 @@ mod tests {
             (of("bash", " ", json!([]), "o"), "`script` is empty"),
             (of("bash", "x", json!(["none"]), "o"), "does not exist"),
             (of("bash", "x", json!([1]), "o"), "must be a list of paths"),
-            (of("bash", "x", json!(["/dev/zero"]), "o"), "a device"),
+            (of("bash", "x", json!(["/dev/zero"]), "o"), "does not open devices"),
             (of("bash", "x", json!([]), "../o"), "the name of a file in `data/`"),
             (of("bash", "x", json!([]), "/etc/o"), "the name of a file in `data/`"),
             (of("bash", "x", json!([]), ""), "the name of a file in `data/`"),

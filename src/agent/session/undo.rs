@@ -13,6 +13,7 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::undo::{COMMITS_STAY, UndoAim};
 use crate::domain::{At, MessageId};
 use crate::protocol::SessionEvent;
+use crate::sandbox::{Namespaces, own_folders, system_support};
 use crate::tools::files::{attributes, paths};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -59,7 +60,7 @@ impl SessionActor {
     }
 
     pub(super) async fn tell_changes(&mut self) {
-        let known = Known { cwd: self.real_cwd(), is_doubtful: self.is_list_doubtful(), ..Known::default() };
+        let known = Known { cwd: self.real_cwd(), doubt: self.list_doubt(), ..Known::default() };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let (mailbox, asker) = (self.mailbox.clone(), self.out.asker().cloned());
         tokio::spawn(async move {
@@ -74,8 +75,18 @@ impl SessionActor {
         });
     }
 
-    fn is_list_doubtful(&self) -> bool {
-        !self.shared.setup.rules.trusts_workspace()
+    /// Reason for doubt in the session's list.
+    fn list_doubt(&self) -> Option<&'static str> {
+        let setup = &self.shared.setup;
+        if !setup.rules.trusts_workspace() {
+            return Some("Recorded in a workspace that you don't trust.");
+        }
+        // Namespaces keep lisle's own folders from commands wherever they lie.
+        let own = setup.store.session_dir(&self.machine.meta().id);
+        let own = paths::follow(&own).unwrap_or(own);
+        let open =
+            own.starts_with(self.real_cwd()) && system_support::spaces(&setup.settings.runner) == Namespaces::Without;
+        open.then_some("Recorded in the working directory, where commands can write.")
     }
 
     fn real_cwd(&self) -> PathBuf {
@@ -125,8 +136,10 @@ impl SessionActor {
             }
             UndoAim::Last | UndoAim::Redo => Since::default(),
         };
-        let is_doubtful = self.is_list_doubtful();
-        Some(Known { cwd: self.real_cwd(), said: said.collect(), since, is_doubtful })
+        let session_dir = self.shared.setup.store.session_dir(&self.machine.meta().id);
+        let (cwd, doubt) = (self.real_cwd(), self.list_doubt());
+        let own = own_folders::beside(&self.shared.setup.settings.own_dirs, &session_dir, &cwd);
+        Some(Known { cwd, said: said.collect(), since, doubt, own })
     }
 
     /// Restores what waits for it. Nothing runs.

@@ -42,7 +42,9 @@ pub(crate) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// The turn waits for a model: it can be chosen at once.
 pub(crate) fn wanted(state: &mut State, why: &str, fx: &mut Vec<Effect>) {
-    state.notify(Notice::new(Level::Warning, text::one_line(why)).hint("your message is sent once you choose"));
+    let many = why.split_once(": ").map_or(why, |(start, _)| start);
+    let notice = Notice::new(Level::Warning, format!("Choose a model to send your message. {}", text::one_line(many)));
+    state.notify(notice);
     if state.overlays.is_empty() {
         pick(state, fx);
     }

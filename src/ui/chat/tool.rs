@@ -27,6 +27,10 @@ const VERB: usize = 6;
 const SUBJECT: usize = 10;
 /// Cells that are free before what a call is for is shown.
 const INTENT_ROOM: usize = 24;
+/// Tool that asks the user.
+const ASK: &str = "ask_user";
+/// End of the result of a call that the user stopped: the row below says that once.
+const STOPPED: &str = "the user stopped the turn";
 /// Cells of a reason among the figures.
 const REASON: usize = 40;
 
@@ -297,6 +301,8 @@ fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> 
     }
     match call.status {
         ToolStatus::Pending => Some(("waiting".to_owned(), dim)),
+        // The user's time is not the tool's.
+        ToolStatus::Executing if call.name == ASK => Some(("waiting".to_owned(), dim)),
         ToolStatus::Executing => Some((seconds(row.now.since(made)), look.style(Role::Running))),
         ToolStatus::Backgrounded => Some(("in the background".to_owned(), dim)),
         ToolStatus::Completed | ToolStatus::Error => {
@@ -308,6 +314,9 @@ fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> 
                 _ => {
                     let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
                     let first = clean_line(first.unwrap_or_default()).into_owned();
+                    if first.ends_with(STOPPED) {
+                        return Some(("stopped".to_owned(), dim));
+                    }
                     let why = text::cut_with(&first, REASON, look.ellipsis());
                     Some((if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad))
                 }
