@@ -9,6 +9,7 @@ use crate::app::state::sessions::Group;
 use crate::domain::Notice;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
+use crate::domain::export::SharedFile;
 use crate::domain::finding::Finding;
 use crate::domain::ids::{MessageId, RequestId, SessionId};
 use crate::domain::picture::{KnownPicture, Pixels, Want};
@@ -115,12 +116,17 @@ pub enum Msg {
     Doctor(Vec<Finding>),
     /// Sessions of other programs were found on this machine.
     Histories(Vec<FoundHistory>),
-    /// Answer to [`super::Effect::SharePage`].
+    /// Answer to [`super::Effect::OfferUpload`].
+    UploadOffered {
+        /// Lines of the session.
+        file: SharedFile,
+        /// Address of the server.
+        server: String,
+    },
+    /// Answer to [`super::Effect::SharePage`] and [`super::Effect::Upload`].
     Shared {
-        /// The page.
-        path: PathBuf,
-        /// Number of masked keys.
-        masked: usize,
+        /// File of the conversation.
+        file: SharedFile,
         /// Its address; `None` where no gateway serves pages.
         address: Option<String>,
     },

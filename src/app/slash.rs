@@ -95,9 +95,9 @@ commands! {
     Queue "queue" "" "queued messages: edit, move, delete" ComposerAction::Queue;
     Inbox "inbox" "" "inbox: requests from all sessions" AnswerAction::Inbox;
     Copy "copy" "[last|code N|all|ID]" "copy the last response, a code block, or everything" ChatAction::Copy;
-    Export "export" "[PATH] [--format md|html|json|text]" "export the conversation to a file" SessionAction::Export;
-    Share "share" "" "share as an HTML page; by address from a gateway" SessionAction::Share;
-    Unshare "unshare" "" "revoke the addresses of this session's pages" SessionAction::Unshare;
+    Export "export" "[PATH] [--format md|html|json|text|openclaw]" "export the conversation to a file" SessionAction::Export;
+    Share "share" "" "share by an address, or as an HTML page" SessionAction::Share;
+    Unshare "unshare" "" "revoke the addresses of this session" SessionAction::Unshare;
     Import "import" "[PATH]" "import a session from another program" SessionAction::Import;
     Density "density" "[lines|tails|full]" "tool output: lines, tails or full" ChatAction::Density;
     Editor "editor" "" "edit the message in $EDITOR" ComposerAction::Editor;
