@@ -89,11 +89,11 @@ pub enum Effect {
         session: SessionId,
     },
     /// Give the page of a session an address, where a gateway of this machine serves such; answered by
-    /// [`super::Msg::Shared`].
+    /// [`super::Msg::Share`].
     SharePage(SharedFile),
     /// Find where a session's lines would be uploaded; answered by [`super::Msg::UploadOffered`].
     OfferUpload(SharedFile),
-    /// Upload a session's lines; answered by [`super::Msg::Shared`].
+    /// Upload a session's lines; answered by [`super::Msg::Share`].
     Upload(SharedFile),
     /// Revoke the addresses of a session's pages and uploads.
     Unshare {

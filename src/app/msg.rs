@@ -20,6 +20,25 @@ use crate::keymap::key::Key;
 use crate::protocol::Stamped;
 use std::path::PathBuf;
 
+/// Step of `/share`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShareAnswer {
+    /// Answer to [`super::Effect::OfferUpload`].
+    Offered {
+        /// Lines of the session.
+        file: SharedFile,
+        /// Address of the server.
+        server: String,
+    },
+    /// Answer to [`super::Effect::SharePage`] and [`super::Effect::Upload`].
+    Done {
+        /// File of the conversation.
+        file: SharedFile,
+        /// Its address; `None` where no gateway serves pages.
+        address: Option<String>,
+    },
+}
+
 /// Message to the screen.
 #[derive(Clone, Debug)]
 pub enum Msg {
@@ -116,20 +135,8 @@ pub enum Msg {
     Doctor(Vec<Finding>),
     /// Sessions of other programs were found on this machine.
     Histories(Vec<FoundHistory>),
-    /// Answer to [`super::Effect::OfferUpload`].
-    UploadOffered {
-        /// Lines of the session.
-        file: SharedFile,
-        /// Address of the server.
-        server: String,
-    },
-    /// Answer to [`super::Effect::SharePage`] and [`super::Effect::Upload`].
-    Shared {
-        /// File of the conversation.
-        file: SharedFile,
-        /// Its address; `None` where no gateway serves pages.
-        address: Option<String>,
-    },
+    /// A step of `/share` was done.
+    Share(ShareAnswer),
     /// Answer to [`super::Effect::Histories`]: nothing on another machine, whose engine would import.
     Importable(Vec<FoundHistory>),
     /// The user's own commands, as they are now.

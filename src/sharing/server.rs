@@ -201,7 +201,7 @@ impl ShareServer {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(ShareError::Refused { server }),
             status => {
                 let bytes = self.answer(response).await.unwrap_or_default();
-                Err(ShareError::Status { server, status, text: words(&bytes) })
+                Err(ShareError::Status { server, status, text: words(&bytes, self.key.as_ref()) })
             }
         }
     }
@@ -232,9 +232,13 @@ fn why(error: reqwest::Error) -> String {
     clean_line(&cause.to_string()).into_owned()
 }
 
-/// The first words of a server's answer in brackets. Keys in it are masked, pages left out.
-fn words(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
+/// The first words of a server's answer in brackets. The key that was sent and what looks like one are masked, pages left
+/// out.
+fn words(bytes: &[u8], key: Option<&Key>) -> String {
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    if let Some(key) = key {
+        text = text.replace(key.reveal(), "***");
+    }
     let text = clean_line(text.trim()).chars().take(200).collect::<String>();
     if text.is_empty() || text.starts_with('<') {
         return String::new();
@@ -272,8 +276,10 @@ mod tests {
     #[test]
     fn words_of_a_server_are_short_and_without_keys() {
         let key = format!("sk-{}", "a1b2c3d4e5f6a7b8");
-        assert_eq!(words(format!("no\nkey {key}").as_bytes()).matches(&key).count(), 0);
-        assert_eq!((words(b"<html>"), words(b" ")), (String::new(), String::new()));
-        assert!(words("x".repeat(9_000).as_bytes()).len() < 210);
+        assert_eq!(words(format!("no\nkey {key}").as_bytes(), None).matches(&key).count(), 0);
+        assert_eq!((words(b"<html>", None), words(b" ", None)), (String::new(), String::new()));
+        let own = Key::new("own-word");
+        assert_eq!(words(b"not own-word!", own.as_ref()), " (not ***!)");
+        assert!(words("x".repeat(9_000).as_bytes(), None).len() < 210);
     }
 }

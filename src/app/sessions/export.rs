@@ -1,6 +1,7 @@
 //! The conversation as a file.
 
 use crate::app::effect::Effect;
+use crate::app::msg::ShareAnswer;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
@@ -64,8 +65,16 @@ pub(crate) fn exported(state: &mut State, path: &Path, masked: Masked) {
     state.notify(Notice::new(Level::Info, format!("Written to {}.{}", path.display(), masked_words(masked))));
 }
 
+/// A step of `/share` was done.
+pub(crate) fn answered(state: &mut State, answer: ShareAnswer, fx: &mut Vec<Effect>) {
+    match answer {
+        ShareAnswer::Offered { file, server } => offered(state, file, &server),
+        ShareAnswer::Done { file, address } => shared(state, &file, address, fx),
+    }
+}
+
 /// A conversation is ready for an upload, which the user confirms.
-pub(crate) fn offered(state: &mut State, file: SharedFile, server: &str) {
+fn offered(state: &mut State, file: SharedFile, server: &str) {
     let says = vec![
         format!("To {server}"),
         String::new(),
@@ -77,7 +86,7 @@ pub(crate) fn offered(state: &mut State, file: SharedFile, server: &str) {
 }
 
 /// A conversation is shared, with an address where a gateway or a server has it.
-pub(crate) fn shared(state: &mut State, file: &SharedFile, address: Option<String>, fx: &mut Vec<Effect>) {
+fn shared(state: &mut State, file: &SharedFile, address: Option<String>, fx: &mut Vec<Effect>) {
     let path = file.path.display().to_string();
     let masked = masked_words(file.masked);
     let (title, what, says, verb) = match address {

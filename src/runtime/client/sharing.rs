@@ -2,7 +2,7 @@
 
 use super::ClientFiles;
 use super::event::{Events, RuntimeEvent};
-use crate::app::Msg;
+use crate::app::{Msg, ShareAnswer};
 use crate::domain::export::SharedFile;
 use crate::domain::{Level, Notice, SessionId};
 use crate::gateway::home::GatewayFiles;
@@ -37,15 +37,15 @@ pub(super) fn page(events: &Events, files: &ClientFiles, file: SharedFile) {
             send(&events, failed(format!("Not shared by an address: {why}.")));
             None
         });
-        send(&events, Msg::Shared { file, address });
+        send(&events, Msg::Share(ShareAnswer::Done { file, address }));
     });
 }
 
 /// Says where the lines of a session would be uploaded.
 pub(super) fn offer(events: &Events, files: &ClientFiles, file: SharedFile) {
     match shares(files).endpoint() {
-        Some(server) => send(events, Msg::UploadOffered { file, server: server.to_owned() }),
-        None => send(events, failed("Not uploaded: share.endpoint is not set any more.".to_owned())),
+        Some(server) => send(events, Msg::Share(ShareAnswer::Offered { file, server: server.to_owned() })),
+        None => send(events, failed("Not uploaded: share.endpoint is no longer set.".to_owned())),
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn upload(events: &Events, files: &ClientFiles, file: SharedFile) {
         // It was made for the upload.
         let _ = tokio::fs::remove_file(&file.path).await;
         match uploaded {
-            Ok(published) => send(&events, Msg::Shared { file, address: published.url }),
+            Ok(published) => send(&events, Msg::Share(ShareAnswer::Done { file, address: published.url })),
             Err(why) => send(&events, failed(format!("Not shared: {why}."))),
         }
     });

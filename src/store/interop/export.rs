@@ -73,6 +73,15 @@ impl Sink<'_> {
         self.safe(format.safe_row(row, time))
     }
 
+    /// Everything after the last row.
+    fn end(&mut self, format: Format, meta: &SessionMeta, dir: &Path, io: &dyn Io) -> io::Result<()> {
+        if format == Format::Openclaw {
+            self.transcript(meta, dir, io)?;
+        }
+        self.bytes(format.tail().as_bytes())?;
+        self.flush()
+    }
+
     /// The transcript of all rows.
     fn transcript(&mut self, meta: &SessionMeta, dir: &Path, io: &dyn Io) -> io::Result<()> {
         // A session that others wrote may name any file of this machine.
@@ -185,10 +194,7 @@ impl Store {
             };
             written.map_err(error)?;
         }
-        if format == Format::Openclaw {
-            sink.transcript(&meta, &reader.dir, io).map_err(error)?;
-        }
-        sink.bytes(format.tail().as_bytes()).and_then(|()| sink.flush()).map_err(error)?;
+        sink.end(format, &meta, &reader.dir, io).map_err(error)?;
         Ok(sink.masked)
     }
 

@@ -1,6 +1,7 @@
 //! Operations on whole sessions: properties, branches, rewinding, the trash, health, and resent messages.
 
 use super::*;
+use crate::app::msg::ShareAnswer;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
@@ -622,7 +623,9 @@ fn a_conversation_is_written_to_a_file() {
     };
     screen.whole(written("/w/a.html", false));
     assert!(screen.fx.contains(&Effect::SharePage(file("/w/a.html"))));
-    let shared = |address: Option<&str>| Msg::Shared { file: file("/w/a.html"), address: address.map(str::to_owned) };
+    let shared = |address: Option<&str>| {
+        Msg::Share(ShareAnswer::Done { file: file("/w/a.html"), address: address.map(str::to_owned) })
+    };
     screen.msg(shared(None));
     assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
     assert!(asked(&screen).contains("nothing was uploaded"), "{}", asked(&screen));
@@ -634,7 +637,7 @@ fn a_conversation_is_written_to_a_file() {
     screen.whole(written("/w/a.jsonl", true));
     let lines = file("/w/a.jsonl");
     assert!(screen.fx.contains(&Effect::OfferUpload(lines.clone())));
-    screen.msg(Msg::UploadOffered { file: lines.clone(), server: "https://share.example".to_owned() });
+    screen.msg(Msg::Share(ShareAnswer::Offered { file: lines.clone(), server: "https://share.example".to_owned() }));
     let question = asked(&screen);
     assert!(question.contains("To https://share.example") && question.contains("Masked: 2 keys"), "{question}");
     assert!(!screen.fx.contains(&Effect::Upload(lines.clone())));

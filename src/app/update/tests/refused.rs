@@ -2,6 +2,7 @@
 //! whatever was written since.
 
 use super::*;
+use crate::app::msg::ShareAnswer;
 use crate::app::state::panel::Stage;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::export::{Masked, SharedFile};
@@ -117,7 +118,7 @@ fn an_answer_that_did_not_count_is_as_it_was_and_one_that_nobody_waits_for_is_in
 #[test]
 fn what_was_typed_over_a_window_is_sent_by_nobody_but_the_user() {
     let file = || SharedFile { session: id("s"), path: "/s/share.html".into(), masked: Masked::default() };
-    let exported = || Msg::Shared { file: file(), address: None };
+    let exported = || Msg::Share(ShareAnswer::Done { file: file(), address: None });
     for text in ["any questions?", "hello", "yes please"] {
         let mut screen = Screen::new();
         screen.msg(exported());
