@@ -59,7 +59,6 @@ pub use self::engine_setup::{EngineSettings, Inbox, Setup};
 pub use self::rule_files::{Book, RuleBook};
 /// Contexts, patterns and strategies, for clients that change their files.
 pub use crate::store::prompt_files;
-pub(crate) use clock::day;
 pub use connections::{Connections, Keys, Listed, Opened};
 pub use supervisor::{Engine, open};
 pub use undo::UndoSettings;

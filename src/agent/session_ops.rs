@@ -6,7 +6,7 @@
 
 use super::automatic_labels::AutoLabels;
 use super::blocking::blocking;
-use super::clock::{day, minute, now};
+use super::clock::now;
 use super::event_outbox::EngineOutbox;
 use super::mailbox::{Control, Mailbox, Released, Running, SHOWN};
 use super::session_files::trouble;
@@ -20,12 +20,24 @@ use crate::domain::session::Activity;
 use crate::domain::spending::Spending;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
+use crate::local_time::{day, minute};
 use crate::protocol::EngineEvent;
 use crate::store::{Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::oneshot;
+
+/// Use of an exported conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExportPurpose {
+    /// For the user.
+    Keep,
+    /// A page for others.
+    Share,
+    /// Lines that the client uploads.
+    Upload,
+}
 
 /// Number of headers written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
@@ -400,18 +412,22 @@ impl SessionOps {
 
     /// Writes a session's conversation to a file.
     pub(super) async fn export(self, id: SessionId, to: Option<PathBuf>, format: Option<Format>) {
-        self.written(id, false, move |store, id| store.export(id, format, to.as_deref(), &minute)).await;
+        self.written(id, ExportPurpose::Keep, move |store, id| store.export(id, format, to.as_deref(), &minute)).await;
     }
 
-    /// Writes a session's conversation as a page into its own folder.
-    pub(super) async fn share(self, id: SessionId) {
-        self.written(id, true, |store, id| store.share(id, &minute)).await;
+    /// Writes a session's conversation into its own folder: a page, or its lines for an upload.
+    pub(super) async fn share(self, id: SessionId, upload: bool) {
+        let (format, purpose) = match upload {
+            true => (Format::Json, ExportPurpose::Upload),
+            false => (Format::Html, ExportPurpose::Share),
+        };
+        self.written(id, purpose, move |store, id| store.share(id, format, &minute)).await;
     }
 
     async fn written(
         self,
         id: SessionId,
-        shared: bool,
+        purpose: ExportPurpose,
         write: impl FnOnce(&Store, &SessionId) -> Result<Exported, StoreError> + Send + 'static,
     ) {
         if let Some(mailbox) = self.shared.sessions.mailbox(&id) {
@@ -420,7 +436,8 @@ impl SessionOps {
         let (store, session) = (self.store(), id.clone());
         match blocking(move || write(&store, &session)).await {
             Some(Ok(Exported { path, masked })) => {
-                self.out.send(EngineEvent::Exported { session: id, path, masked, shared });
+                let (shared, upload) = (purpose != ExportPurpose::Keep, purpose == ExportPurpose::Upload);
+                self.out.send(EngineEvent::Exported { session: id, path, masked, shared, upload });
             }
             Some(Err(StoreError::NoSession { .. })) => {
                 self.out.tell(Some(Notice::new(Level::Info, "No messages in this session yet.")));

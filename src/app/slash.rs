@@ -77,9 +77,9 @@ commands! {
     Jobs "jobs" "" "background jobs: view or stop" JobAction::List;
     Attach "attach" "PATH…" "attach files" ComposerAction::Attach;
     Copy "copy" "[last|code N|all|ID]" "copy the last response, a code block, or everything" ChatAction::Copy;
-    Export "export" "[PATH] [--format md|html|json|text]" "export the conversation to a file" SessionAction::Export;
-    Share "share" "" "share as an HTML page; by address from a gateway" SessionAction::Share;
-    Unshare "unshare" "" "revoke the addresses of this session's pages" SessionAction::Unshare;
+    Export "export" "[PATH] [--format md|html|json|text|openclaw]" "export the conversation to a file" SessionAction::Export;
+    Share "share" "" "share by an address, or as an HTML page" SessionAction::Share;
+    Unshare "unshare" "" "revoke the addresses of this session" SessionAction::Unshare;
     Import "import" "[PATH]" "import a session from another program" SessionAction::Import;
     Settings "settings" "" "view or change settings" AppAction::Settings;
     Theme "theme" "[NAME]" "choose a theme" AppAction::Theme;

@@ -1,6 +1,7 @@
 //! Files of the channels beside the gateway's secret, where commands of a model can't reach: who may write, and secrets of
 //! webhooks. The command line and the gateway change them, one at a time.
 
+use crate::domain::hex::hex;
 use crate::domain::ids::At;
 use crate::routes::allow::{Admission, ChannelAccess, Knock, PairingRequest};
 use crate::routes::key::OpaqueChannels;
@@ -220,8 +221,7 @@ impl ChannelFiles {
                 return Ok(secret.clone());
             }
             let bytes: [u8; SECRET] = random()?;
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            let secret = format!("{PREFIX}{hex}");
+            let secret = format!("{PREFIX}{}", hex(&bytes));
             all.insert(channel.to_owned(), secret.clone());
             Ok(secret)
         })

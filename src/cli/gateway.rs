@@ -201,7 +201,6 @@ pub(super) async fn run(bootstrap: &Bootstrap, command: GatewayCommand) -> Exit 
         }
         GatewayCommand::Stdio => return lead(&files).await,
         GatewayCommand::Token(args) => return token(&files, args),
-        GatewayCommand::Share(args) => return super::share::run(bootstrap, &files, &way, &args).await,
         GatewayCommand::Link => remote::call::<LinkMade>(&way, methods::LINK, &()).await.map(|made| {
             say(&format!("{}\n", clean_line(&made.url)));
             complain(&format!("It lets one browser in, once, within {} min.", made.seconds / 60));

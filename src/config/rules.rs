@@ -6,12 +6,12 @@
 
 mod text;
 
+use crate::domain::hex::sha256_hex;
 use crate::domain::problem::Problem;
 use crate::domain::rule::{Hint, PermissionsFile, Rule, RuleEffect};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Option<RuleFile> {
 /// SHA-256 in hex.
 #[must_use]
 pub fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(bytes)
 }
 
 /// Reads the text of a file.

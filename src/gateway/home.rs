@@ -9,6 +9,7 @@
 //! Held commands have the same user, so neither peer credentials nor modes keep them out: the sandbox hides the folder
 //! (`sandbox::places`), and the secret's name is one that tools do not read (`domain::paths`).
 
+use crate::domain::hex::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -104,10 +105,6 @@ pub fn random_hex(bytes: usize) -> io::Result<String> {
     let mut all = vec![0; bytes];
     File::open("/dev/urandom")?.read_exact(&mut all)?;
     Ok(hex(&all))
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl GatewayFiles {

@@ -1,6 +1,8 @@
-//! Shared conversations: pages that everybody reads who has their address, until they are revoked or expire.
+//! Shared conversations: pages that everybody reads who has their address, until they are revoked or expire, and a note of
+//! each upload to a server.
 //!
-//! `state/gateway/shared/ID.html` is the page as it was when it was shared, `ID.json` what it is. The id is the only key to it.
+//! `state/gateway/shared/ID.json` says what it is. `ID.html` is a page as it was when it was shared, and its id the only key
+//! to it; an upload has none.
 
 use super::home::{self, GatewayFiles};
 use crate::domain::SessionId;
@@ -26,6 +28,20 @@ pub struct SharedPage {
     /// Milliseconds since 1970 from when on it cannot be read; `None`: until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<i64>,
+    /// The upload; `None`: a page of the gateway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upload: Option<Upload>,
+}
+
+/// Conversation on a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upload {
+    /// Address of the server.
+    pub server: String,
+    /// Id there.
+    pub id: String,
+    /// Address for readers.
+    pub url: String,
 }
 
 /// Page of an id.
@@ -70,13 +86,55 @@ impl SharedPages {
     /// # Errors
     /// When it cannot be written.
     pub fn add(&self, session: &SessionId, page: &str, now: i64, expires: Option<Duration>) -> io::Result<String> {
+        let shared = Self::made(session, now, expires, None)?;
         home::private_folder(&self.folder)?;
-        let id = home::random_hex(LENGTH)?;
+        home::write_private(&self.file(&shared.id, "html"), page)?;
+        self.write(&shared)?;
+        Ok(shared.id)
+    }
+
+    /// Notes an upload; that of the same id at the same server is replaced.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add_upload(
+        &self,
+        session: &SessionId,
+        upload: Upload,
+        now: i64,
+        expires: Option<Duration>,
+    ) -> io::Result<SharedPage> {
+        let same = |page: &SharedPage| {
+            page.upload.as_ref().is_some_and(|u| (&u.server, &u.id) == (&upload.server, &upload.id))
+        };
+        let before = self.list(now).into_iter().find(same);
+        let mut shared = Self::made(session, now, expires, Some(upload))?;
+        if let Some(before) = before {
+            shared.id = before.id;
+        }
+        home::private_folder(&self.folder)?;
+        self.write(&shared)?;
+        Ok(shared)
+    }
+
+    fn made(
+        session: &SessionId,
+        now: i64,
+        expires: Option<Duration>,
+        upload: Option<Upload>,
+    ) -> io::Result<SharedPage> {
         let expires = expires.map(|time| now.saturating_add(millis(time)));
-        let shared = SharedPage { id: id.clone(), session: session.clone(), created: now, expires };
-        home::write_private(&self.file(&id, "html"), page)?;
-        home::write_private(&self.file(&id, "json"), &serde_json::to_string_pretty(&shared)?)?;
-        Ok(id)
+        Ok(SharedPage { id: home::random_hex(LENGTH)?, session: session.clone(), created: now, expires, upload })
+    }
+
+    fn write(&self, shared: &SharedPage) -> io::Result<()> {
+        home::write_private(&self.file(&shared.id, "json"), &serde_json::to_string_pretty(shared)?)
+    }
+
+    /// The page or upload of an id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<SharedPage> {
+        self.known(id)
     }
 
     fn known(&self, id: &str) -> Option<SharedPage> {
@@ -95,13 +153,14 @@ impl SharedPages {
         all
     }
 
-    /// Removes a page that expired long ago. True if it did.
+    /// Removes a page that expired long ago. True if it did. An upload stays noted: its server may keep it for longer.
     fn purged(&self, page: &SharedPage, now: i64) -> bool {
-        let old = page.expires.is_some_and(|expires| now >= expires.saturating_add(millis(KEPT)));
+        let old =
+            page.upload.is_none() && page.expires.is_some_and(|expires| now >= expires.saturating_add(millis(KEPT)));
         old && self.revoke(&page.id).is_ok()
     }
 
-    /// Removes a page. False if there is none.
+    /// Removes a page, or the note of an upload. False if there is none.
     ///
     /// # Errors
     /// When it cannot be removed.
@@ -124,6 +183,9 @@ impl SharedPages {
     /// The page of an id.
     pub(super) fn read(&self, id: &str, now: i64) -> SharedContent {
         let Some(page) = self.known(id).filter(|page| !self.purged(page, now)) else { return SharedContent::Unknown };
+        if page.upload.is_some() {
+            return SharedContent::Unknown;
+        }
         if page.expires.is_some_and(|expires| now >= expires) {
             return SharedContent::Expired;
         }
@@ -152,6 +214,24 @@ mod tests {
         assert!(pages.revoke(&id).unwrap() && !pages.revoke(&id).unwrap());
         assert_eq!(pages.read(&id, 1_000), SharedContent::Unknown);
         assert_eq!(std::fs::read_dir(&pages.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_upload_is_noted_once_and_is_no_page() {
+        let dir = tempfile::tempdir().unwrap();
+        let pages = SharedPages::of(&GatewayFiles::of(dir.path(), None));
+        let session = SessionId::parse("s1").unwrap();
+        let server = "https://share.example".to_owned();
+        let upload = |id: &str| Upload { server: server.clone(), id: id.to_owned(), url: format!("{server}/s/{id}") };
+        let day = Some(Duration::from_secs(1));
+        let first = pages.add_upload(&session, upload("a"), 1, day).unwrap();
+        let again = pages.add_upload(&session, upload("a"), 2, day).unwrap();
+        pages.add_upload(&session, upload("b"), 3, None).unwrap();
+        assert_eq!(first.id, again.id);
+        assert_eq!(pages.get(&first.id), Some(again.clone()));
+        assert_eq!(pages.read(&first.id, 2), SharedContent::Unknown);
+        assert_eq!(pages.list(i64::MAX).len(), 2, "an upload stays noted until it is revoked");
+        assert!(pages.revoke(&first.id).unwrap() && pages.get(&first.id).is_none());
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! that tools do not read (`domain::paths`), and the sandbox hides its folder.
 
 use super::home::{self, GatewayFiles};
+use crate::domain::hex::sha256_hex;
 use crate::protocol::{Scope, Scopes};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -56,7 +56,7 @@ pub struct TokenFile {
 
 /// SHA-256 of a token, in hexadecimal.
 pub(super) fn hash(token: &str) -> String {
-    home::hex(&Sha256::digest(token.as_bytes()))
+    sha256_hex(token.as_bytes())
 }
 
 fn new_token() -> io::Result<String> {

@@ -233,8 +233,8 @@ actions! {
         Rewind "rewind" "rewind to an earlier message; this session stays" [Global];
         Clear "clear" "clear all messages" [Global];
         Export "export" "export the conversation to a file" [Global];
-        Share "share" "share as a single HTML page" [Global];
-        Unshare "unshare" "revoke the addresses of shared pages" [Global];
+        Share "share" "share by an address, or as an HTML page" [Global];
+        Unshare "unshare" "revoke the addresses of this session" [Global];
         Import "import" "import a session from another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "trash: restore deleted sessions" [Global];

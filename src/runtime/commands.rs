@@ -4,9 +4,8 @@
 
 use crate::app::slash::Slash;
 use crate::domain::command::{self, CommandOrigin, OwnCommand};
+use crate::domain::hex::sha256_hex;
 use crate::domain::problem::Problem;
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -81,10 +80,7 @@ fn one(path: &Path, origin: CommandOrigin) -> Result<OwnCommand, Problem> {
     })?;
     let written = command::read(&whole)
         .map_err(|(line, why)| odd(Some(line), &format!("Can't use the command /{name}: {why}."), "Fix it."))?;
-    let mut hash = String::new();
-    for byte in Sha256::digest(whole.as_bytes()) {
-        let _ = write!(hash, "{byte:02x}");
-    }
+    let hash = sha256_hex(whole.as_bytes());
     let command::CommandFile { description, hint, text } = written;
     Ok(OwnCommand { name, description, hint, text, origin, path: path.to_owned(), hash })
 }

@@ -32,6 +32,7 @@ pub mod renderer;
 pub mod rules;
 mod screen;
 pub mod setup;
+pub mod sharing;
 mod signals;
 mod start;
 mod strays;

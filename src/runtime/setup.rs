@@ -569,7 +569,7 @@ fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> Result<Store, 
 /// A name for the folder of what belongs to a workspace and may be lost: two workspaces never have the same.
 fn own_name(workspace: &Path) -> String {
     let name = workspace.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let hash = crate::tools::files::hex(&crate::tools::files::hash(workspace.as_os_str().as_encoded_bytes()));
+    let hash = crate::domain::hex::hex(&crate::tools::files::hash(workspace.as_os_str().as_encoded_bytes()));
     format!("{name}-{}", hash.get(..12).unwrap_or_default())
 }
 

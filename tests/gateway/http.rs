@@ -527,7 +527,7 @@ fn shared_pages_are_read_by_everybody_until_they_are_revoked() {
     let web = Web::serve(&place, &["--share-listen", "127.0.0.1:0"]);
     let id = web.session(&place);
     let share = |more: &[&str]| {
-        let done = place.lisle(&[&["gateway", "share", &id], more].concat());
+        let done = place.lisle(&[&["share", id.as_str()], more].concat());
         assert!(done.status.success(), "{}", err(&done));
         out(&done).trim().to_owned()
     };
@@ -550,13 +550,13 @@ fn shared_pages_are_read_by_everybody_until_they_are_revoked() {
     let short = share(&["--expires", "1s"]);
     let short = short.strip_prefix(&format!("http://{address}")).unwrap();
     crate::place::until("it expired", || pages.ask("GET", short, &[], "").status == 410);
-    let listed: Value = serde_json::from_str(&out(&place.lisle(&["gateway", "share", "--list", "--json"]))).unwrap();
+    let listed: Value = serde_json::from_str(&out(&place.lisle(&["share", "list", "--json"]))).unwrap();
     assert_eq!(listed[0]["id"].as_str().map(str::len), Some(32), "{listed}");
-    let listed = out(&place.lisle(&["gateway", "share", "--list"]));
+    let listed = out(&place.lisle(&["share", "list"]));
     assert_eq!(listed.lines().filter(|line| line.contains(&id)).count(), 2, "{listed}");
     let name = path.strip_prefix("/s/").unwrap();
-    assert!(place.lisle(&["gateway", "share", "--revoke", name]).status.success());
-    assert_eq!(place.lisle(&["gateway", "share", "--revoke", name]).status.code(), Some(1));
+    assert!(place.lisle(&["share", "revoke", name]).status.success());
+    assert_eq!(place.lisle(&["share", "revoke", name]).status.code(), Some(1));
     assert_eq!(pages.ask("GET", &path, &[], "").status, 404);
     let log = std::fs::read_to_string(place.lisle_home().join("state/gateway/shared.log")).unwrap();
     assert!(log.contains("/s/") && !log.contains(name), "{log}");

@@ -58,10 +58,12 @@ const HOUSE: &[Room] = &[
     Room { name: "json_log", sees: &[], uses: &["std::fs", "std::io", "std::os"] },
     // Names of files are bytes, which only that part of std makes names of.
     Room { name: "domain", sees: &[], uses: &["std::os::unix::ffi"] },
+    // The system's time zone is jiff's to find.
+    Room { name: "local_time", sees: &["domain"], uses: &[] },
     Room { name: "protocol", sees: &["domain"], uses: &[] },
     Room {
         name: "store",
-        sees: &["domain", "protocol"],
+        sees: &["local_time", "domain", "protocol"],
         uses: &[
             "directories",
             "rustix",
@@ -153,7 +155,7 @@ const HOUSE: &[Room] = &[
     },
     Room {
         name: "agent",
-        sees: &["domain", "protocol", "store", "provider", "permit", "tools", "sandbox"],
+        sees: &["local_time", "domain", "protocol", "store", "provider", "permit", "tools", "sandbox"],
         uses: &[
             "std::process::Stdio",
             "tokio",
@@ -168,13 +170,13 @@ const HOUSE: &[Room] = &[
     // Messages of channels: their files, the client that posts replies.
     Room {
         name: "channels",
-        sees: &["http", "json_log", "domain", "protocol", "store", "routes", "agent"],
+        sees: &["http", "json_log", "local_time", "domain", "protocol", "store", "routes", "agent"],
         uses: &["reqwest", "tokio", "tokio_util", "std::fs", "std::io", "std::os", "std::thread"],
     },
     // Sockets, the lock of a home, and the programs that are lines or gateways of their own.
     Room {
         name: "gateway",
-        sees: &["json_log", "domain", "protocol", "agent", "channels"],
+        sees: &["json_log", "local_time", "domain", "protocol", "agent", "channels"],
         uses: &[
             "fastrand",
             "rustix",
@@ -189,6 +191,7 @@ const HOUSE: &[Room] = &[
             "std::time::Instant",
         ],
     },
+    Room { name: "sharing", sees: &["http", "domain"], uses: &["reqwest"] },
     Room { name: "keymap", sees: &["domain"], uses: &[] },
     // Styles are values that tui_textarea's own calls take; ratatui's widgets stay outside.
     Room { name: "app", sees: &["domain", "protocol", "keymap"], uses: &["tui_textarea", "ratatui::style"] },
@@ -198,15 +201,32 @@ const HOUSE: &[Room] = &[
         name: "runtime",
         sees: &[
             "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "agent",
-            "channels", "gateway", "keymap", "app", "theme", "ui",
+            "channels", "gateway", "sharing", "keymap", "app", "theme", "ui",
         ],
         uses: GUARDED,
     },
     Room {
         name: "cli",
         sees: &[
-            "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "agent",
-            "channels", "gateway", "keymap", "app", "theme", "ui", "runtime",
+            "local_time",
+            "domain",
+            "protocol",
+            "config",
+            "store",
+            "routes",
+            "provider",
+            "permit",
+            "sandbox",
+            "tools",
+            "agent",
+            "channels",
+            "gateway",
+            "sharing",
+            "keymap",
+            "app",
+            "theme",
+            "ui",
+            "runtime",
         ],
         // crossterm and termina stay with the one roof of the terminal.
         uses: &[
@@ -259,7 +279,6 @@ const PURE: &[(&str, &[&str])] = &[
     ("src/routes/routing", EFFECTS),
     ("src/routes/row", EFFECTS),
     ("src/routes/send_policy", EFFECTS),
-    ("src/routes/transcript", EFFECTS),
 ];
 
 /// The files that start programs, each with the reason why: everything else goes through the runner, `tools::command::process`.

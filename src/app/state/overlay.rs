@@ -8,6 +8,7 @@ use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
 use super::usage::Usage;
+use crate::domain::export::SharedFile;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
 use crate::domain::manual::Topic;
@@ -157,6 +158,8 @@ pub struct Confirm {
 pub enum Deed {
     /// Copy this.
     Copy(String),
+    /// Upload the lines of a session.
+    Upload(SharedFile),
     /// This goes to the engine.
     Send(Command),
     /// The workspace of this folder is opened.

@@ -2,12 +2,13 @@
 
 use super::ask::{self, Asking};
 use super::guard::{COOKIE, Caller, Guarding};
-use super::html::{encoded, escaped, html, page, time, without_link};
+use super::html::{encoded, escaped, html, page, without_link};
 use super::problem::Problem;
 use crate::domain::export::Format;
 use crate::domain::message::Message;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::gateway::access::{BROWSER_LIVES, Grant};
+use crate::local_time::minute;
 use crate::protocol::{Event, Scope, SessionCommand, SessionEvent};
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
@@ -97,7 +98,7 @@ fn entry(workspace: &str, meta: &SessionMeta) -> String {
         encoded(workspace),
         encoded(meta.id.as_str()),
         escaped(meta.shown_title()),
-        escaped(&time(meta.last_message)),
+        escaped(&minute(meta.last_message)),
     )
 }
 
@@ -130,13 +131,13 @@ pub(super) async fn conversation(
 
 /// A conversation as `/share` writes it, with keys masked, and ways to other pages.
 fn written(meta: &SessionMeta, mut rows: Vec<Message>, earlier: Option<String>) -> String {
-    let mut text = Format::Html.safe_head(meta, &time).0;
+    let mut text = Format::Html.safe_head(meta, &minute).0;
     text.push_str("<nav><a href=\"/\">Sessions</a></nav>\n");
     if let Some(earlier) = earlier {
         let _ = writeln!(text, "<p><a href=\"{}\">Earlier messages</a></p>", escaped(&earlier));
     }
     for row in &mut rows {
-        text.push_str(&Format::Html.safe_row(row, &time).0);
+        text.push_str(&Format::Html.safe_row(row, &minute).0);
     }
     text.push_str(Format::Html.tail());
     text

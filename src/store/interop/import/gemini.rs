@@ -329,7 +329,7 @@ fn asked(at: At, content: &Value) -> Vec<ImportedLine> {
     let (mut words, mut files, mut is_file, mut name) = (Vec::new(), Vec::new(), false, None);
     for part in parts(content) {
         let Some(text) = part.get("text").and_then(Value::as_str) else {
-            files.extend(inline_files::files([part]));
+            files.extend(inline_files::named(inline_files::files([part]), name.take().into_iter()));
             continue;
         };
         match text.trim() {
@@ -343,7 +343,20 @@ fn asked(at: At, content: &Value) -> Vec<ImportedLine> {
         }
     }
     let text = content.as_str().map_or_else(|| words.join("\n"), str::to_owned);
+    let files = inline_files::named(files, mentioned(&text));
     inline_files::asked(at, files, UserText::from(text))
+}
+
+/// Endings of files that the program gives along as they are.
+const ALONG: [&str; 12] = ["png", "jpg", "jpeg", "webp", "heic", "heif", "gif", "bmp", "pdf", "mp3", "wav", "mp4"];
+
+/// Files that the user named with `@` and that go along as they are, in order.
+fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
+    names.map(|name| name.trim_matches(['"', '\'', ',', '.', ')'])).filter(|name| {
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        ALONG.contains(&ending.as_str())
+    })
 }
 
 fn answer(at: At, value: &Value, content: &Value) -> Vec<ImportedLine> {
