@@ -141,8 +141,10 @@ fn the_riskiest_part_is_named_first_and_each_stands_in_its_place_with_its_own_ri
     let screen = shot("worst", &state, 140, 40);
     let at = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}\n{screen}"));
     let first = at("may send what looks like a secret: curl -d @.env");
-    let (touch, risk) = (at("  touch a\n").max(at("  touch a ")), at("may send what looks like a secret, network"));
-    assert!(first < touch && touch < risk, "{screen}");
+    let parts = ["▌   touch a", "▌   curl -d @.env", "may send what looks like a secret, network"].map(at);
+    assert!(first < parts[0] && parts.is_sorted(), "{screen}");
+    // The risk of a part is told there alone.
+    assert_eq!(screen.matches("network").count(), 1, "{screen}");
     assert!(!screen.contains("needs approval"), "{screen}");
 }
 

@@ -20,6 +20,8 @@ use std::collections::BTreeSet;
 
 /// Word on a command line whose parts were not judged one by one.
 pub(in crate::ui) const UNCHECKED_PARTS: &str = "Best guess: not checked part by part. It may do more than shown.";
+/// Cells of the part that carries the worst risk, beside that: all of it stands below.
+const PART: usize = 56;
 /// Characters that a warning names.
 const NAMED: usize = 4;
 
@@ -158,13 +160,15 @@ pub(super) fn warnings(approval: &Approval) -> Vec<String> {
     oddities(&approval.proposal).into_iter().chain(approval.risks.iter().map(|risk| reveal_line(risk))).collect()
 }
 
-/// The worst of them, with the part of the command line that carries it: that may be out of sight.
-pub(super) fn worst(request: &Request) -> Option<String> {
+/// The worst of them, with the part of the command line that carries it: that may be out of sight. `cut` ends a
+/// part that has no room.
+pub(super) fn worst(request: &Request, cut: &str) -> Option<String> {
     let Ask::Approval(approval) = &request.ask else { return None };
     let worst = warnings(approval).into_iter().next()?;
     let carries = |part: &&PartShown| part.worst && part.risks.iter().any(|risk| reveal_line(risk) == worst);
     let part = approval.parts.iter().find(carries).filter(|_| approval.parts.len() > 1);
-    Some(part.map_or_else(|| worst.clone(), |part| format!("{worst}: {}", expose_line(&part.text))))
+    let named = |part: &PartShown| cells::cut(&expose_line(&part.text), PART, cut).into_owned();
+    Some(part.map_or_else(|| worst.clone(), |part| format!("{worst}: {}", named(part))))
 }
 
 /// Other process that writes the session of this request.
@@ -200,8 +204,10 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
     if let Some(said) = said.as_ref().filter(|_| !warns) {
         say(paint.signs.dot, Role::Dim, said);
     }
-    // The worst stands below the title.
-    let others: Vec<&str> = risks.iter().skip(usize::from(odd.is_none())).map(String::as_str).collect();
+    // The worst stands below the title, and those of the parts with them.
+    let of_part = |risk: &&str| parts.len() > 1 && parts.iter().any(|part| part.risks.iter().any(|one| one == risk));
+    let others = risks.iter().skip(usize::from(odd.is_none())).map(String::as_str);
+    let others: Vec<&str> = others.filter(|risk| !of_part(risk)).collect();
     if !others.is_empty() {
         say(paint.signs.marks.warning, Role::Warning, &others.join(", "));
     }

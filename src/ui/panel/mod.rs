@@ -124,7 +124,7 @@ const WORST: usize = 3;
 
 /// The worst risk in lines of `width` cells, the sign before the first.
 fn worst_lines(paint: &FrameContext<'_>, request: &Request, width: u16) -> Vec<String> {
-    let Some(worst) = approval::worst(request) else { return Vec::new() };
+    let Some(worst) = approval::worst(request, paint.signs.cut) else { return Vec::new() };
     let room = usize::from(width).saturating_sub(2).max(1);
     let mut lines = cells::wrap(&worst, room);
     if lines.len() > WORST {

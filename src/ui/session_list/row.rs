@@ -23,6 +23,8 @@ const AGE: usize = 4;
 const TITLE: usize = 22;
 /// Status of a session that is worked on.
 const WORKING: &str = "in-progress";
+/// Status of a session whose plan waits.
+const REVIEW: &str = "needs-review";
 /// Maximum number of labels.
 const LABELS: usize = 3;
 
@@ -191,7 +193,9 @@ pub(in crate::ui) fn label(paint: &FrameContext<'_>, entry: &str) -> Piece<'stat
 /// Its status as a word, where somebody chose it and the groups do not say it: that it is begun is in its sign and age.
 fn status(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
     let sessions = &paint.state.sessions;
-    if ["", "todo", WORKING].contains(&meta.status.as_str()) || sessions.grouping() == Grouping::Status {
+    // A plan that waits says so below its title.
+    let plan = meta.plan_pending && meta.status == REVIEW;
+    if plan || ["", "todo", WORKING].contains(&meta.status.as_str()) || sessions.grouping() == Grouping::Status {
         return Vec::new();
     }
     let entry = sessions.catalogue().status_entry(&meta.status);
