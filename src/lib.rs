@@ -9,6 +9,7 @@
 //! | [`protocol`] | what crosses between the engine and its clients: [`protocol::Command`] to the engine, [`protocol::Event`] back |
 //! | [`http`] | start of every HTTP client |
 //! | [`json_log`] | logs of JSON lines that are begun again when they are long |
+//! | [`plain_file`] | regular files, opened so that nothing is waited for |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`routes`] | routes of messages: session keys and their rows in `sessions.json`, routing, resets, maintenance |
@@ -73,6 +74,7 @@ pub mod http;
 pub mod json_log;
 pub mod keymap;
 pub mod permit;
+pub mod plain_file;
 pub mod protocol;
 pub mod provider;
 pub mod routes;

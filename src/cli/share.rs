@@ -11,23 +11,36 @@ use crate::gateway::dial::GatewayRoute;
 use crate::gateway::home::GatewayFiles;
 use crate::gateway::methods::{self, Status};
 use crate::gateway::remote;
-use crate::gateway::shares::SharedPages;
+use crate::gateway::shares::{SharedPages, SharedSession};
 use crate::runtime::setup::Bootstrap;
 use std::time::Duration;
 
 pub(super) async fn run(bootstrap: &Bootstrap, files: &GatewayFiles, way: &GatewayRoute, args: &ShareArgs) -> Exit {
     let pages = SharedPages::of(files);
     if let Some(id) = &args.revoke {
-        return match pages.revoke(id) {
-            Ok(true) => Exit::Done,
-            Ok(false) => failed("unknown page; --list shows the shared pages"),
+        let of_session = || match SessionId::parse(id) {
+            Ok(session) => pages.revoke_all(shared_session(bootstrap, &named(bootstrap, &session))),
+            Err(_) => Ok(0),
+        };
+        return match pages.revoke(id).and_then(|found| if found { Ok(1) } else { of_session() }) {
+            Ok(1..) => Exit::Done,
+            Ok(0) => failed("unknown page; --list shows the shared pages"),
             Err(error) => failed(&format!("the page was not removed: {error}")),
         };
     }
     match &args.session {
-        Some(session) => share(bootstrap, &pages, way, session, args.expires).await,
+        Some(session) => share(bootstrap, &pages, way, &named(bootstrap, session), args.expires).await,
         None => list(&pages, args.json),
     }
+}
+
+/// The session of a name, else of an id.
+fn named(bootstrap: &Bootstrap, written: &SessionId) -> SessionId {
+    bootstrap.store.named(written.as_str()).unwrap_or_else(|| written.clone())
+}
+
+fn shared_session<'a>(bootstrap: &'a Bootstrap, id: &'a SessionId) -> SharedSession<'a> {
+    SharedSession { workspace: bootstrap.store.dir(), id }
 }
 
 fn now() -> At {
@@ -69,7 +82,7 @@ async fn share(
         Err(error) => return failed(&format!("{session} was not shared: {error}")),
     };
     let page = String::from_utf8_lossy(&page);
-    let id = match pages.add(session, &page, now().0, expires) {
+    let id = match pages.add(shared_session(bootstrap, session), &page, now().0, expires) {
         Ok(id) => id,
         Err(error) => return failed(&format!("{session} was not shared: {error}")),
     };

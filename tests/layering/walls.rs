@@ -55,13 +55,14 @@ const FREE: &[&str] = &["std::env::consts"];
 /// The house, in reading order.
 const HOUSE: &[Room] = &[
     Room { name: "http", sees: &[], uses: &["reqwest", "rustls"] },
-    Room { name: "json_log", sees: &[], uses: &["std::fs", "std::io", "std::os"] },
+    Room { name: "plain_file", sees: &[], uses: &["rustix", "std::fs", "std::io", "std::os"] },
+    Room { name: "json_log", sees: &["plain_file"], uses: &["std::fs", "std::io"] },
     // Names of files are bytes, which only that part of std makes names of.
     Room { name: "domain", sees: &[], uses: &["std::os::unix::ffi"] },
     Room { name: "protocol", sees: &["domain"], uses: &[] },
     Room {
         name: "store",
-        sees: &["domain", "protocol"],
+        sees: &["plain_file", "domain", "protocol"],
         uses: &[
             "directories",
             "rustix",
@@ -86,7 +87,7 @@ const HOUSE: &[Room] = &[
     Room {
         name: "config",
         // `[session]` and `[channels]` have the types of the routes that read them.
-        sees: &["http", "domain", "protocol", "routes::config", "routes::channel_config"],
+        sees: &["http", "plain_file", "domain", "protocol", "routes::config", "routes::channel_config"],
         uses: &[
             "directories",
             "reqwest",
@@ -107,7 +108,7 @@ const HOUSE: &[Room] = &[
     Room { name: "permit", sees: &["domain"], uses: &[] },
     Room {
         name: "sandbox",
-        sees: &["domain"],
+        sees: &["plain_file", "domain"],
         // The proxy of commands is asynchronous, and reads hosts as `fetch` does. What a repository ignores is found by the
         // patterns that the file tools use.
         uses: &[
@@ -168,13 +169,13 @@ const HOUSE: &[Room] = &[
     // Messages of channels: their files, the client that posts replies.
     Room {
         name: "channels",
-        sees: &["http", "json_log", "domain", "protocol", "store", "routes", "agent"],
+        sees: &["http", "json_log", "plain_file", "domain", "protocol", "store", "routes", "agent"],
         uses: &["reqwest", "tokio", "tokio_util", "std::fs", "std::io", "std::os", "std::thread"],
     },
     // Sockets, the lock of a home, and the programs that are lines or gateways of their own.
     Room {
         name: "gateway",
-        sees: &["json_log", "domain", "protocol", "agent", "channels"],
+        sees: &["json_log", "plain_file", "domain", "protocol", "agent", "channels"],
         uses: &[
             "fastrand",
             "rustix",
@@ -197,16 +198,47 @@ const HOUSE: &[Room] = &[
     Room {
         name: "runtime",
         sees: &[
-            "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "agent",
-            "channels", "gateway", "keymap", "app", "theme", "ui",
+            "plain_file",
+            "domain",
+            "protocol",
+            "config",
+            "store",
+            "routes",
+            "provider",
+            "permit",
+            "sandbox",
+            "tools",
+            "agent",
+            "channels",
+            "gateway",
+            "keymap",
+            "app",
+            "theme",
+            "ui",
         ],
         uses: GUARDED,
     },
     Room {
         name: "cli",
         sees: &[
-            "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "agent",
-            "channels", "gateway", "keymap", "app", "theme", "ui", "runtime",
+            "plain_file",
+            "domain",
+            "protocol",
+            "config",
+            "store",
+            "routes",
+            "provider",
+            "permit",
+            "sandbox",
+            "tools",
+            "agent",
+            "channels",
+            "gateway",
+            "keymap",
+            "app",
+            "theme",
+            "ui",
+            "runtime",
         ],
         // crossterm and termina stay with the one roof of the terminal.
         uses: &[

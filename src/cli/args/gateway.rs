@@ -126,7 +126,7 @@ pub struct TokenArgs {
 /// `lisle gateway share`.
 #[derive(Debug, ClapArgs)]
 pub struct ShareArgs {
-    /// Session to share.
+    /// Session to share, by id or name.
     #[arg(id = "shared", value_name = "SESSION", value_parser = session_id, add = ArgValueCandidates::new(complete::ids), required_unless_present_any = ["list", "revoke"])]
     pub session: Option<SessionId>,
     /// Time after which the page can no longer be read, such as 7d.
@@ -138,7 +138,7 @@ pub struct ShareArgs {
     /// With --list: a JSON array.
     #[arg(long, requires = "list")]
     pub json: bool,
-    /// Remove the page of this id.
+    /// Remove the page of this id, or all pages of a session.
     #[arg(long, value_name = "ID", conflicts_with = "shared")]
     pub revoke: Option<String>,
 }

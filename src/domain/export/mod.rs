@@ -1,13 +1,15 @@
 //! A conversation as a file for people: what stands at its beginning, for each row, and at its end.
 //!
-//! Rows are rendered one by one, so that a conversation of any length is written as it is read. Keys are masked before a
-//! text is escaped, and once more behind it. Who writes them where is the store's business.
+//! Rows are rendered one by one, so that a conversation of any length is written as it is read. Keys and home paths are masked
+//! before a text is escaped, and keys once more behind it. Who writes them where is the store's business.
 
+mod home_paths;
 mod html;
 mod markdown;
 mod mask;
 mod parts;
 
+pub use home_paths::HomePaths;
 use parts::{files, outcome};
 
 use super::datatable;
@@ -78,20 +80,20 @@ impl Format {
         path.extension().and_then(|ending| ending.to_str()).and_then(Self::parse)
     }
 
-    /// [`Format::head`] with keys masked, and how many there were.
+    /// [`Format::head`] with keys and home paths masked, and how many keys there were.
     #[must_use]
-    pub fn safe_head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> (String, usize) {
+    pub fn safe_head(self, meta: &SessionMeta, homes: &HomePaths, time: &dyn Fn(At) -> String) -> (String, usize) {
         let (mut title, mut cwd) = (meta.shown_title().to_owned(), meta.cwd.to_string_lossy().into_owned());
-        let before = mask::text(&mut title) + mask::text(&mut cwd);
+        let before = mask::text(&mut title, homes) + mask::text(&mut cwd, homes);
         let mut meta = meta.clone();
         (meta.title, meta.cwd) = (title, cwd.into());
         mask::again(self.head(&meta, time), before)
     }
 
-    /// [`Format::row`] with keys masked, and how many there were. The row is masked as well.
+    /// [`Format::row`] with keys and home paths masked, and how many keys there were. The row is masked as well.
     #[must_use]
-    pub fn safe_row(self, row: &mut Message, time: &dyn Fn(At) -> String) -> (String, usize) {
-        let before = mask::row(row);
+    pub fn safe_row(self, row: &mut Message, homes: &HomePaths, time: &dyn Fn(At) -> String) -> (String, usize) {
+        let before = mask::row(row, homes);
         mask::again(self.row(row, time), before)
     }
 
@@ -135,7 +137,7 @@ impl Format {
 pub fn file_name(meta: &SessionMeta) -> String {
     let mut name = String::new();
     let mut title = clean_line(meta.shown_title()).into_owned();
-    mask::text(&mut title);
+    mask::text(&mut title, &HomePaths::default());
     for c in title.to_lowercase().chars() {
         match c {
             c if c.is_alphanumeric() => name.push(c),

@@ -188,8 +188,8 @@ proptest! {
         for format in [Format::Markdown, Format::Html, Format::Text] {
             let mut titled = meta(&whole);
             titled.preview = whole.clone();
-            let mut out = format.safe_head(&titled, &at).0;
-            rows_with(&whole).iter_mut().for_each(|row| out.push_str(&format.safe_row(row, &at).0));
+            let mut out = format.safe_head(&titled, &HomePaths::default(), &at).0;
+            rows_with(&whole).iter_mut().for_each(|row| out.push_str(&format.safe_row(row, &HomePaths::default(), &at).0));
             prop_assert!(!read_back(&out).contains(plain.as_str()), "{format:?} {whole:?}: {out}");
             prop_assert!(!out.contains(secret.as_str()) && !read_back(&out).contains(secret.as_str()), "{format:?} {whole:?}: {out}");
         }
@@ -198,5 +198,32 @@ proptest! {
         let read: serde_json::Value = serde_json::from_str(&safe).unwrap();
         let texts = [&read["content"], &read["native"]].map(|text| text.as_str().unwrap_or_default().to_owned());
         prop_assert!(texts.iter().all(|text| !text.contains(secret.as_str())), "{safe}");
+    }
+}
+
+#[test]
+fn no_home_path_is_left_in_a_page() {
+    let homes = HomePaths::of(Path::new("/home/ada"), Path::new("/opt/clients/acme"));
+    let text = "see /home/ada/notes and /opt/clients/acme/a.rs";
+    for format in [Format::Markdown, Format::Html, Format::Text] {
+        let meta = SessionMeta { cwd: "/home/ada/proj".into(), ..meta(text) };
+        let mut page = format.safe_head(&meta, &homes, &at).0;
+        for mut row in rows_with(text) {
+            page.push_str(&format.safe_row(&mut row, &homes, &at).0);
+        }
+        let mut called = row(Body::Tool(Box::new(ToolCall {
+            id: CallId::new("c"),
+            name: "edit".to_owned(),
+            input: serde_json::json!({"path": text, "/home/ada/k": [text]}),
+            subject: text.to_owned(),
+            status: ToolStatus::Completed,
+            result: Some(text.to_owned()),
+            millis: None,
+            figures: ToolFigures::default(),
+            decision: None,
+        })));
+        page.push_str(&format.safe_row(&mut called, &homes, &at).0);
+        assert!(!page.contains("ada") && !page.contains("clients"), "{page}");
+        assert!(page.contains("~/proj") && page.contains("…/acme/a.rs"), "{page}");
     }
 }

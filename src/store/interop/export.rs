@@ -1,7 +1,7 @@
 //! A session's conversation written to a file for people, or its lines as they are. Read as it is written: one row is in
 //! memory at a time, and the session is not changed.
 
-use crate::domain::export::{Format, file_name};
+use crate::domain::export::{Format, HomePaths, file_name};
 use crate::domain::{At, SessionId, SessionMeta, secret};
 use crate::store::format::{layout, live, portable_paths, row};
 use crate::store::io::whole_file::make_dirs;
@@ -65,8 +65,8 @@ impl Sink<'_> {
 }
 
 impl Store {
-    /// Writes a session's whole conversation, keys masked, piece by piece. Gives how many keys were masked. `time` gives an
-    /// instant as people read it.
+    /// Writes a session's whole conversation piece by piece, with keys masked, and home paths but in JSON. Gives how many keys
+    /// were masked. `time` gives an instant as people read it.
     ///
     /// # Errors
     /// When the session cannot be read, or what `write` fails with.
@@ -88,8 +88,8 @@ impl Store {
         let path = reader.dir.join(layout::SESSION);
         let error = |error| StoreError::io("export", &path, error);
         let mut sink = Sink { write, waiting: Vec::new(), masked: 0 };
-        let mut last = meta.created;
-        sink.safe(format.safe_head(&meta, time)).map_err(error)?;
+        let (mut last, homes) = (meta.created, HomePaths::of(&self.inner.home, &meta.cwd));
+        sink.safe(format.safe_head(&meta, &homes, time)).map_err(error)?;
         if let Some(file) = &found.file {
             let from = if format == Format::Json { 0 } else { found.head.body };
             lines::each(io, file, from, found.len, |line| -> io::Result<()> {
@@ -121,7 +121,7 @@ impl Store {
                 for row in &mut rows {
                     row::settle(row);
                     last = row.at;
-                    sink.safe(format.safe_row(row, time))?;
+                    sink.safe(format.safe_row(row, &homes, time))?;
                 }
                 Ok(())
             })
@@ -139,13 +139,13 @@ impl Store {
             for row in &mut rows {
                 row::settle(row);
                 last = row.at;
-                sink.safe(format.safe_row(row, time)).map_err(error)?;
+                sink.safe(format.safe_row(row, &homes, time)).map_err(error)?;
             }
         }
         for mut row in open {
             let written = match format {
                 Format::Json => sink.json(&row::write(&row, &reader.dir).map(|line| line + "\n").unwrap_or_default()),
-                _ => sink.safe(format.safe_row(&mut row, time)),
+                _ => sink.safe(format.safe_row(&mut row, &homes, time)),
             };
             written.map_err(error)?;
         }
