@@ -10,6 +10,7 @@
 //! | [`http`] | start of every HTTP client |
 //! | [`json_log`] | logs of JSON lines that are begun again when they are long |
 //! | [`local_time`] | instants as people of this machine read them |
+//! | [`plain_file`] | regular files, opened so that nothing is waited for |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`routes`] | routes of messages: session keys and their rows in `sessions.json`, routing, resets, maintenance |
@@ -76,6 +77,7 @@ pub mod json_log;
 pub mod keymap;
 pub mod local_time;
 pub mod permit;
+pub mod plain_file;
 pub mod protocol;
 pub mod provider;
 pub mod routes;

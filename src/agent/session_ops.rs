@@ -249,13 +249,17 @@ impl SessionOps {
 
     /// Moves them to the trash, or deletes them for good with `at_once`.
     pub(super) async fn delete(self, sessions: Vec<SessionId>, at_once: bool) {
-        let mut failed = Vec::new();
+        let (mut failed, mut pages) = (Vec::new(), 0);
         for id in self.with_children(sessions).await {
             match self.delete_one(&id, at_once).await {
-                Ok(trash) => self.out.send(EngineEvent::Deleted { session: id, trash }),
+                Ok((trash, revoked)) => {
+                    pages += revoked;
+                    self.out.send(EngineEvent::Deleted { session: id, trash });
+                }
                 Err(why) => failed.push((id, why)),
             }
         }
+        self.out.tell((pages > 0).then(|| Notice::new(Level::Info, format!("Shared pages revoked: {pages}"))));
         self.out.tell(failures("not deleted", failed));
     }
 
@@ -276,26 +280,27 @@ impl SessionOps {
         all
     }
 
-    async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<Option<TrashId>, String> {
+    async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<(Option<TrashId>, usize), String> {
         let mailbox = self.shared.sessions.mailbox(id);
         let released = match &mailbox {
             Some(mailbox) => released(mailbox, Running::Stops).await?,
             None => None,
         };
-        let (trash, worktree) = match released {
-            Some(Released::Nowhere(worktree)) => (None, worktree),
+        let (trash, worktree, pages) = match released {
+            Some(Released::Nowhere(worktree)) => (None, worktree, 0),
             Some(Released::OnDisk) | None => {
                 let (store, at, session) = (self.store(), now(), id.clone());
                 let _alone = self.shared.gates.enter(id).await;
                 let deleted = blocking(move || {
                     // Its worktree is known only while it is there.
                     let worktree = store.read(&session, 0)?.meta.worktree;
+                    let pages = store.revoke_pages(&session)?;
                     let trash = if at_once {
                         store.delete_now(&session).map(|()| None)
                     } else {
                         store.delete(&session, at).map(Some)
                     };
-                    trash.map(|trash| (trash, worktree))
+                    trash.map(|trash| (trash, worktree, pages))
                 });
                 match deleted.await {
                     Some(deleted) => deleted.map_err(|error| why(&error))?,
@@ -311,7 +316,7 @@ impl SessionOps {
         if let Some(worktree) = worktree {
             self.remove_worktree(id, worktree).await;
         }
-        Ok(trash)
+        Ok((trash, pages))
     }
 
     /// Takes them out of the trash.

@@ -240,6 +240,10 @@ pub(super) fn delete(bootstrap: &Bootstrap, args: &Delete) -> Exit {
         |id: &SessionId| vec![Command::Engine(EngineCommand::Delete { sessions: vec![id.clone()], now: args.now })];
     let gateway = ByGateway { bootstrap, commands: &commands, after: &|_| Ok(None) };
     let (names, exit) = each(&args.ids, "deleted", &gateway, |id| {
+        let pages = bootstrap.store.revoke_pages(id)?;
+        if pages > 0 {
+            complain(&format!("lisle: shared pages of {id} revoked: {pages}."));
+        }
         let name = if args.now {
             bootstrap.store.delete_now(id).map(|()| None)
         } else {

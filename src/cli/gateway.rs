@@ -361,6 +361,9 @@ fn tell_clients(clients: &[ClientShown]) -> Exit {
     let line = |client: &ClientShown| {
         let state = if client.connected { "connected" } else { "line lost" };
         let (id, name) = (clean_line(&client.id), clean_line(&client.name));
+        if let Some(token) = &client.token {
+            return format!("{id}  {name}  link of token {}  for {}\n", clean_line(token), elapsed(client.seconds));
+        }
         format!("{id}  {name}  lisle {}  {state} for {}\n", clean_line(&client.version), elapsed(client.seconds))
     };
     say(&clients.iter().map(line).collect::<String>());

@@ -6,7 +6,7 @@ use super::output::{complain, print_json, say};
 use crate::domain::export::Format;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, SessionId};
-use crate::gateway::shares::SharedPage;
+use crate::gateway::shares::{SharedPage, SharedSession};
 use crate::local_time::minute;
 use crate::runtime;
 use crate::runtime::setup::Bootstrap;
@@ -36,13 +36,19 @@ pub(super) async fn run(bootstrap: &Bootstrap, args: &ShareArgs) -> Exit {
     let shares = Shares::new(runtime::gateway::files(&bootstrap.paths), bootstrap.settings.share.clone());
     match (&args.command, &args.session) {
         (Some(ShareCommand::List(json)), _) => list(&shares, json.json).await,
-        (Some(ShareCommand::Revoke(args)), _) => revoke(&shares, &args.ids).await,
-        (None, Some(session)) => {
-            let session = bootstrap.store.named(session.as_str()).unwrap_or_else(|| session.clone());
-            share(bootstrap, &shares, &session, args).await
-        }
+        (Some(ShareCommand::Revoke(args)), _) => revoke(bootstrap, &shares, &args.ids).await,
+        (None, Some(session)) => share(bootstrap, &shares, &named(bootstrap, session), args).await,
         (None, None) => Exit::Usage,
     }
+}
+
+/// The session of a name, else of an id.
+fn named(bootstrap: &Bootstrap, written: &SessionId) -> SessionId {
+    bootstrap.store.named(written.as_str()).unwrap_or_else(|| written.clone())
+}
+
+fn shared_session<'a>(bootstrap: &'a Bootstrap, id: &'a SessionId) -> SharedSession<'a> {
+    SharedSession { workspace: bootstrap.store.dir(), id }
 }
 
 fn failed(why: &str) -> Exit {
@@ -71,10 +77,17 @@ async fn list(shares: &Shares, as_json: bool) -> Exit {
     Exit::Done
 }
 
-async fn revoke(shares: &Shares, ids: &[String]) -> Exit {
+async fn revoke(bootstrap: &Bootstrap, shares: &Shares, ids: &[String]) -> Exit {
     let mut exit = Exit::Done;
     for id in ids {
-        exit = match shares.revoke(id).await {
+        let revoked = match (shares.revoke(id).await, SessionId::parse(id)) {
+            (Ok(false), Ok(session)) => {
+                let session = named(bootstrap, &session);
+                shares.revoke_all(shared_session(bootstrap, &session)).await.map(|count| count > 0)
+            }
+            (revoked, _) => revoked,
+        };
+        exit = match revoked {
             Ok(true) => exit,
             Ok(false) => failed(&format!("unknown share {}; lisle share list shows all", clean_line(id))),
             Err(why) => failed(&format!("{} is still shared: {why}", clean_line(id))),
@@ -97,9 +110,10 @@ async fn share(bootstrap: &Bootstrap, shares: &Shares, session: &SessionId, args
     if let Some(words) = masked.words() {
         complain(&format!("lisle: masked: {words}."));
     }
+    let of = shared_session(bootstrap, session);
     let made = match format {
-        Format::Json => shares.upload(session, &bytes, args.expires).await,
-        _ => shares.page(session, String::from_utf8_lossy(&bytes).into_owned(), args.expires).await,
+        Format::Json => shares.upload(of, &bytes, args.expires).await,
+        _ => shares.page(of, String::from_utf8_lossy(&bytes).into_owned(), args.expires).await,
     };
     let made = match made {
         Ok(made) => made,

@@ -28,6 +28,7 @@ mod linear;
 pub mod notify;
 mod open;
 pub mod picture;
+mod public_pages;
 pub mod renderer;
 pub mod rules;
 mod screen;

@@ -2,6 +2,7 @@
 
 use super::environment::history_places;
 use super::open::Opener;
+use super::public_pages::HomePages;
 use super::rules::{Places, RuleFiles, WorkspaceOrigin};
 use super::workspaces::Workspaces;
 use crate::agent::Listed;
@@ -13,6 +14,7 @@ use crate::domain::rule::Rule;
 use crate::domain::secret::Key;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::gateway::shares::SharedPages;
 use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
 use crate::store::prompt_files::PromptFolders;
@@ -558,6 +560,7 @@ fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> Result<Store, 
     let mut options = Options::new(workspace.to_owned(), &paths.state);
     options.ours = Some(paths.data.join("workspaces"));
     options.temp = std::env::temp_dir();
+    options.pages = Some(Arc::new(HomePages(SharedPages::of(&super::gateway::files(paths)))));
     options.fsync = match settings.fsync {
         settings::Fsync::Always => Fsync::Always,
         settings::Fsync::Normal => Fsync::Normal,

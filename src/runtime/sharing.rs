@@ -9,9 +9,9 @@ use crate::gateway::dial::GatewayRoute;
 use crate::gateway::home::GatewayFiles;
 use crate::gateway::methods::{self, Status};
 use crate::gateway::remote;
-use crate::gateway::shares::{SharedPage, SharedPages, Upload};
+use crate::gateway::shares::{SharedPage, SharedPages, SharedSession, Upload};
 use crate::sharing::{self, ShareServer};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A day.
@@ -32,6 +32,23 @@ pub struct Published {
     pub id: String,
     /// Address; `None` while no gateway serves pages.
     pub url: Option<String>,
+}
+
+/// Session of a workspace, for work that outlives its caller.
+#[derive(Clone, Debug)]
+struct OwnedSession {
+    workspace: PathBuf,
+    id: SessionId,
+}
+
+impl OwnedSession {
+    fn of(session: SharedSession<'_>) -> Self {
+        Self { workspace: session.workspace.to_owned(), id: session.id.clone() }
+    }
+
+    fn borrowed(&self) -> SharedSession<'_> {
+        SharedSession { workspace: &self.workspace, id: &self.id }
+    }
 }
 
 fn now() -> i64 {
@@ -65,7 +82,10 @@ impl Shares {
 
     /// Client of a server. The key goes to no other server than the configured one.
     fn server(&self, address: &str) -> Result<ShareServer, String> {
-        let is_own = self.endpoint().is_some_and(|own| own == address);
+        let unusable = |error: sharing::ShareError| error.to_string();
+        let address = ShareServer::new(address, None).map_err(unusable)?.address();
+        let own = self.endpoint().and_then(|own| ShareServer::new(own, None).ok());
+        let is_own = own.is_some_and(|own| own.address() == address);
         let variable = self.settings.key_env.as_deref().filter(|_| is_own);
         let key = match variable {
             Some(name) => {
@@ -75,7 +95,7 @@ impl Shares {
             }
             None => None,
         };
-        ShareServer::new(address, key).map_err(|error| error.to_string())
+        ShareServer::new(&address, key).map_err(unusable)
     }
 
     /// Uploads the lines of a session. A share that the server has already is replaced, so that its address stays.
@@ -84,7 +104,7 @@ impl Shares {
     /// A sentence without its end.
     pub async fn upload(
         &self,
-        session: &SessionId,
+        session: SharedSession<'_>,
         lines: &[u8],
         expires: Option<Duration>,
     ) -> Result<Published, String> {
@@ -94,11 +114,11 @@ impl Shares {
         let days = expires.map(|time| u32::try_from(whole(time)).unwrap_or(365)).or(self.settings.days);
         let lasts = days.map(|days| DAY * days);
         let address = server.address();
-        let of_session = |page: &SharedPage| {
-            let upload = page.upload.clone().filter(|upload| upload.server == address);
-            upload.filter(|_| page.session == *session).map(|upload| (page.id.clone(), upload))
+        let there = |page: SharedPage| {
+            let upload = page.upload.filter(|upload| upload.server == address);
+            upload.map(|upload| (page.id, upload))
         };
-        for (note, upload) in self.list().iter().filter_map(of_session) {
+        for (note, upload) in self.of_session(session).await?.into_iter().filter_map(there) {
             if server.replace(&upload.id, body.clone(), days).await.map_err(|error| error.to_string())? {
                 return self.note(session, upload, lasts).await;
             }
@@ -119,9 +139,14 @@ impl Shares {
         }
     }
 
-    async fn note(&self, session: &SessionId, upload: Upload, lasts: Option<Duration>) -> Result<Published, String> {
-        let (pages, session, url) = (self.pages.clone(), session.clone(), clean_line(&upload.url).into_owned());
-        let noted = blocking(move || pages.add_upload(&session, upload, now(), lasts)).await?;
+    async fn note(
+        &self,
+        session: SharedSession<'_>,
+        upload: Upload,
+        lasts: Option<Duration>,
+    ) -> Result<Published, String> {
+        let (pages, of, url) = (self.pages.clone(), OwnedSession::of(session), clean_line(&upload.url).into_owned());
+        let noted = blocking(move || pages.add_upload(of.borrowed(), upload, now(), lasts)).await?;
         Ok(Published { id: noted.id, url: Some(url) })
     }
 
@@ -138,18 +163,18 @@ impl Shares {
     /// A sentence without its end.
     pub async fn page(
         &self,
-        session: &SessionId,
+        session: SharedSession<'_>,
         page: String,
         expires: Option<Duration>,
     ) -> Result<Published, String> {
-        let (pages, session) = (self.pages.clone(), session.clone());
-        let id = blocking(move || pages.add(&session, &page, now(), expires)).await?;
+        let (pages, of) = (self.pages.clone(), OwnedSession::of(session));
+        let id = blocking(move || pages.add(of.borrowed(), &page, now(), expires)).await?;
         let url = self.served_at().await.map(|at| format!("{at}/s/{id}"));
         Ok(Published { id, url })
     }
 
     /// Shares the file that the engine wrote: lines for an upload, or a page where a gateway serves such.
-    pub(super) async fn page_of_file(&self, session: &SessionId, path: &Path) -> Result<Option<String>, String> {
+    pub(super) async fn page_of_file(&self, session: SharedSession<'_>, path: &Path) -> Result<Option<String>, String> {
         if self.served_at().await.is_none() {
             return Ok(None);
         }
@@ -172,18 +197,46 @@ impl Shares {
         blocking(move || pages.revoke(&id)).await
     }
 
+    /// Notes of a session's pages and uploads, latest first.
+    async fn of_session(&self, session: SharedSession<'_>) -> Result<Vec<SharedPage>, String> {
+        let (pages, of) = (self.pages.clone(), OwnedSession::of(session));
+        blocking(move || Ok(pages.of_session(of.borrowed()))).await
+    }
+
     /// Revokes all shares of a session. Gives how many there were.
     ///
     /// # Errors
     /// A sentence without its end; the others are revoked then.
-    pub async fn revoke_all(&self, session: &SessionId) -> Result<usize, String> {
+    pub async fn revoke_all(&self, session: SharedSession<'_>) -> Result<usize, String> {
         let mut done = Ok(0);
-        for page in self.list().iter().filter(|page| page.session == *session) {
+        for page in self.of_session(session).await? {
             match self.revoke(&page.id).await {
                 Ok(_) => done = done.map(|count| count + 1),
                 Err(why) => done = Err(why),
             }
         }
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_belongs_to_the_server_however_its_address_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let key_env = Some("LISLE_TEST_KEY_THAT_IS_NOT_SET".to_owned());
+        let wants_key = |endpoint: &str, address: &str| {
+            let endpoint = Some(endpoint.to_owned());
+            let settings = ShareSettings { endpoint, key_env: key_env.clone(), ..ShareSettings::default() };
+            Shares::new(GatewayFiles::of(dir.path(), None), settings).server(address).is_err()
+        };
+        for endpoint in ["https://share.example", "https://share.example/", "HTTPS://Share.Example:443//"] {
+            assert!(wants_key(endpoint, "https://share.example"), "{endpoint}");
+            for other in ["http://share.example", "https://share.example:8443", "https://share.example/a"] {
+                assert!(!wants_key(endpoint, other), "{endpoint} {other}");
+            }
+        }
     }
 }

@@ -113,6 +113,12 @@ impl StoreError {
         }
     }
 
+    /// True for a pipe, a device or a folder in the place of a file, and for a file that is too long to be lisle's.
+    pub(super) fn is_of_no_file(&self) -> bool {
+        use std::io::ErrorKind as Kind;
+        matches!(self, Self::Io { source, .. } if matches!(source.kind(), Kind::InvalidInput | Kind::FileTooLarge))
+    }
+
     pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
     }

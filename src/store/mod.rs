@@ -45,7 +45,7 @@ pub use open::{Access, LoadedSession, ReadTranscript};
 pub use read::list::{IndexMark, Listing};
 pub use read::page_at::Around;
 pub use read::session::RowPage;
-pub use workspace::{Durability, Fsync, Options, Store};
+pub use workspace::{Durability, Fsync, Options, PublicPages, Store};
 pub use write::journal::Journal;
 pub use write::lock::{process_runs, process_start};
 pub use write::ownership::Elsewhere;

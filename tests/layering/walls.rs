@@ -55,7 +55,8 @@ const FREE: &[&str] = &["std::env::consts"];
 /// The house, in reading order.
 const HOUSE: &[Room] = &[
     Room { name: "http", sees: &[], uses: &["reqwest", "rustls"] },
-    Room { name: "json_log", sees: &[], uses: &["std::fs", "std::io", "std::os"] },
+    Room { name: "plain_file", sees: &[], uses: &["rustix", "std::fs", "std::io", "std::os"] },
+    Room { name: "json_log", sees: &["plain_file"], uses: &["std::fs", "std::io"] },
     // Names of files are bytes, which only that part of std makes names of.
     Room { name: "domain", sees: &[], uses: &["std::os::unix::ffi"] },
     // The system's time zone is jiff's to find.
@@ -63,7 +64,7 @@ const HOUSE: &[Room] = &[
     Room { name: "protocol", sees: &["domain"], uses: &[] },
     Room {
         name: "store",
-        sees: &["local_time", "domain", "protocol"],
+        sees: &["plain_file", "local_time", "domain", "protocol"],
         uses: &[
             "directories",
             "rustix",
@@ -88,7 +89,7 @@ const HOUSE: &[Room] = &[
     Room {
         name: "config",
         // `[session]` and `[channels]` have the types of the routes that read them.
-        sees: &["http", "domain", "protocol", "routes::config", "routes::channel_config"],
+        sees: &["http", "plain_file", "domain", "protocol", "routes::config", "routes::channel_config"],
         uses: &[
             "directories",
             "reqwest",
@@ -109,7 +110,7 @@ const HOUSE: &[Room] = &[
     Room { name: "permit", sees: &["domain"], uses: &[] },
     Room {
         name: "sandbox",
-        sees: &["domain"],
+        sees: &["plain_file", "domain"],
         // The proxy of commands is asynchronous, and reads hosts as `fetch` does. What a repository ignores is found by the
         // patterns that the file tools use.
         uses: &[
@@ -170,13 +171,13 @@ const HOUSE: &[Room] = &[
     // Messages of channels: their files, the client that posts replies.
     Room {
         name: "channels",
-        sees: &["http", "json_log", "local_time", "domain", "protocol", "store", "routes", "agent"],
+        sees: &["http", "json_log", "plain_file", "local_time", "domain", "protocol", "store", "routes", "agent"],
         uses: &["reqwest", "tokio", "tokio_util", "std::fs", "std::io", "std::os", "std::thread"],
     },
     // Sockets, the lock of a home, and the programs that are lines or gateways of their own.
     Room {
         name: "gateway",
-        sees: &["json_log", "local_time", "domain", "protocol", "agent", "channels"],
+        sees: &["json_log", "plain_file", "local_time", "domain", "protocol", "agent", "channels"],
         uses: &[
             "fastrand",
             "rustix",
@@ -200,14 +201,31 @@ const HOUSE: &[Room] = &[
     Room {
         name: "runtime",
         sees: &[
-            "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "agent",
-            "channels", "gateway", "sharing", "keymap", "app", "theme", "ui",
+            "plain_file",
+            "domain",
+            "protocol",
+            "config",
+            "store",
+            "routes",
+            "provider",
+            "permit",
+            "sandbox",
+            "tools",
+            "agent",
+            "channels",
+            "gateway",
+            "sharing",
+            "keymap",
+            "app",
+            "theme",
+            "ui",
         ],
         uses: GUARDED,
     },
     Room {
         name: "cli",
         sees: &[
+            "plain_file",
             "local_time",
             "domain",
             "protocol",

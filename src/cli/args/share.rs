@@ -15,7 +15,7 @@ pub struct ShareArgs {
     /// Manage shares.
     #[command(subcommand)]
     pub command: Option<ShareCommand>,
-    /// Session to share.
+    /// Session to share, by id or name.
     #[arg(id = "shared", value_name = "SESSION", required = true, value_parser = session_id, add = ArgValueCandidates::new(complete::ids))]
     pub session: Option<SessionId>,
     /// Time after which it can no longer be read, such as 7d.
@@ -40,7 +40,7 @@ pub enum ShareCommand {
 /// `lisle share revoke`.
 #[derive(Debug, ClapArgs)]
 pub struct RevokeArgs {
-    /// Ids, as lisle share list prints them.
+    /// Ids, as lisle share list prints them; of a session, by id or name, all shares are revoked.
     #[arg(value_name = "ID", required = true, add = ArgValueCandidates::new(complete::shares))]
     pub ids: Vec<String>,
 }

@@ -1,6 +1,8 @@
 //! Keys out of a row before it is rendered: what escapes a text would hide them from whoever looks for them later. Home
 //! directories out of what was rendered.
 
+use super::html::escaped;
+use crate::domain::datatable::plain;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::clean;
 use crate::domain::secret;
@@ -38,7 +40,8 @@ impl Masked {
 static HOMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let before = r"(?P<before>^|[^\p{L}\p{N}_.~\\-]|\\[nrt])";
     let windows = r"[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/)";
-    let name = r"[\p{L}\p{N}_.-]*[\p{L}\p{N}_-]";
+    // Markdown has a backslash before `_`.
+    let name = r"(?:[\p{L}\p{N}_.-]|\\_)*[\p{L}\p{N}_-]";
     Regex::new(&format!(r"(?m){before}(?:/home/|/Users/|{windows}){name}")).ok()
 });
 
@@ -46,7 +49,7 @@ static HOMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// there are none.
 #[must_use]
 pub fn homes_masked(text: &str, home: &Path) -> Option<(String, usize)> {
-    let own = own_masked(text, home);
+    let own = path_masked(text, home, "~");
     let (text, before) = own.as_ref().map_or((text, 0), |(text, count)| (text.as_str(), *count));
     let mut count = before;
     let safe = HOMES.as_ref().map(|homes| {
@@ -59,17 +62,37 @@ pub fn homes_masked(text: &str, home: &Path) -> Option<(String, usize)> {
     (count > 0).then_some((safe, count))
 }
 
-/// The same for one home, wherever it lies.
-fn own_masked(text: &str, home: &Path) -> Option<(String, usize)> {
-    let home = home.to_str().filter(|_| home.file_name().is_some())?;
+/// The text in which a folder shows its last name alone. `None`: it is not there, or has a single name, which says nothing of
+/// where it lies.
+#[must_use]
+pub fn folder_masked(text: &str, folder: &Path) -> Option<String> {
+    folder.parent()?.file_name()?;
+    let short = format!("…/{}", folder.file_name()?.to_str()?);
+    path_masked(text, folder, &short).map(|(safe, _)| safe)
+}
+
+/// The same for one path, as it is and as pages escape it.
+fn path_masked(text: &str, path: &Path, short: &str) -> Option<(String, usize)> {
+    let path = path.to_str().filter(|_| path.file_name().is_some())?.trim_end_matches('/');
+    let mut safe = spelling_masked(text, path, short);
+    for (spelled, short) in [(plain(path), plain(short)), (escaped(path), escaped(short))] {
+        if spelled != path {
+            let (text, before) = safe.as_ref().map_or((text, 0), |(text, count)| (text.as_str(), *count));
+            safe = spelling_masked(text, &spelled, &short).map(|(text, count)| (text, before + count)).or(safe);
+        }
+    }
+    safe
+}
+
+fn spelling_masked(text: &str, path: &str, short: &str) -> Option<(String, usize)> {
     let (mut out, mut count, mut rest) = (String::new(), 0, text);
     let in_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
-    while let Some((before, after)) = rest.split_once(home) {
+    while let Some((before, after)) = rest.split_once(path) {
         out.push_str(before);
-        let is_longer = after.trim_start_matches('.').starts_with(in_name);
+        let is_longer = after.trim_start_matches('.').starts_with(in_name) || after.starts_with("\\_");
         let is_inside = before.ends_with(|c: char| in_name(c) || ".~".contains(c)) && !escape_ends(before);
         let masked = !is_longer && !is_inside;
-        out.push_str(if masked { "~" } else { home });
+        out.push_str(if masked { short } else { path });
         count += usize::from(masked);
         rest = after;
     }

@@ -11,7 +11,7 @@ pub mod openclaw;
 mod parts;
 
 pub use html::escaped;
-pub use mask::{Masked, homes_masked};
+pub use mask::{Masked, folder_masked, homes_masked};
 use parts::{files, outcome};
 
 use super::datatable;

@@ -229,6 +229,7 @@ fn home_paths_are_masked_wherever_they_begin() {
         ("file:///home/ann/a", "file://~/a"),
         ("(`/home/björk-2/a b`)", "(`~/a b`)"),
         ("cd /data/people/ann.", "cd ~."),
+        (r"*/home/ann\_b/a\_b*", r"*~/a\_b*"),
     ] {
         assert_eq!(homes_masked(text, own).map(|(text, _)| text).as_deref(), Some(masked), "{text}");
     }
@@ -244,6 +245,14 @@ fn home_paths_are_masked_wherever_they_begin() {
         assert_eq!(homes_masked(text, own), None, "{text}");
     }
     assert_eq!(homes_masked("/home/a /home/b", Path::new("/")).map(|(_, count)| count), Some(2));
+    for (text, masked) in [
+        ("in /opt/acme/my_w/a.rs, /opt/acme/my_w.", Some("in …/my_w/a.rs, …/my_w.")),
+        (r"*session · /opt/acme/my\_w*", Some(r"*session · …/my\_w*")),
+        ("/opt/acme/my_work /srv/opt/acme/my_w /opt/acme", None),
+    ] {
+        assert_eq!(folder_masked(text, Path::new("/opt/acme/my_w")).as_deref(), masked, "{text}");
+    }
+    assert_eq!(folder_masked("/w/x", Path::new("/w")), None);
     let words = |keys, homes| Masked { keys, homes }.words();
     assert_eq!(
         (words(0, 0), words(1, 0).as_deref(), words(2, 1).as_deref()),

@@ -6,6 +6,7 @@ use crate::app::{Msg, ShareAnswer};
 use crate::domain::export::SharedFile;
 use crate::domain::{Level, Notice, SessionId};
 use crate::gateway::home::GatewayFiles;
+use crate::gateway::shares::SharedSession;
 use crate::runtime::sharing::Shares;
 use std::path::PathBuf;
 
@@ -31,8 +32,10 @@ pub(super) fn uploads(files: &ClientFiles) -> bool {
 /// Gives a page an address. One of another machine's engine lies there, and stays a file.
 pub(super) fn page(events: &Events, files: &ClientFiles, file: SharedFile) {
     let (events, shares, is_here) = (events.clone(), shares(files), files.machine.is_none());
+    let workspace = files.workspaces.current.clone();
     tokio::spawn(async move {
-        let address = if is_here { shares.page_of_file(&file.session, &file.path).await } else { Ok(None) };
+        let of = SharedSession { workspace: &workspace, id: &file.session };
+        let address = if is_here { shares.page_of_file(of, &file.path).await } else { Ok(None) };
         let address = address.unwrap_or_else(|why| {
             send(&events, failed(format!("Not shared by an address: {why}.")));
             None
@@ -51,10 +54,11 @@ pub(super) fn offer(events: &Events, files: &ClientFiles, file: SharedFile) {
 
 /// Uploads the lines of a session.
 pub(super) fn upload(events: &Events, files: &ClientFiles, file: SharedFile) {
-    let (events, shares) = (events.clone(), shares(files));
+    let (events, shares, workspace) = (events.clone(), shares(files), files.workspaces.current.clone());
     tokio::spawn(async move {
+        let of = SharedSession { workspace: &workspace, id: &file.session };
         let uploaded = match tokio::fs::read(&file.path).await {
-            Ok(lines) => shares.upload(&file.session, &lines, None).await,
+            Ok(lines) => shares.upload(of, &lines, None).await,
             Err(error) => Err(error.to_string()),
         };
         // It was made for the upload.
@@ -69,8 +73,11 @@ pub(super) fn upload(events: &Events, files: &ClientFiles, file: SharedFile) {
 /// Revokes the addresses of a session.
 pub(super) fn unshare(events: &Events, files: &ClientFiles, session: SessionId) {
     let (events, shares, is_here) = (events.clone(), shares(files), files.machine.is_none());
+    let workspace = files.workspaces.current.clone();
     tokio::spawn(async move {
-        let notice = match shares.revoke_all(&session).await {
+        let of = SharedSession { workspace: &workspace, id: &session };
+        let revoked = if is_here { shares.revoke_all(of).await } else { Ok(0) };
+        let notice = match revoked {
             Err(why) => Notice::new(Level::Error, format!("Still shared: {why}.")),
             Ok(0) if !is_here => {
                 Notice::new(Level::Info, "Shares of another machine are revoked there").hint("lisle share revoke ID")

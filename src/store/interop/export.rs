@@ -2,7 +2,7 @@
 //! memory at a time, and the session is not changed.
 
 use crate::domain::attachment::Attachment;
-use crate::domain::export::{Format, Masked, file_name, homes_masked, openclaw};
+use crate::domain::export::{Format, Masked, file_name, folder_masked, homes_masked, openclaw};
 use crate::domain::message::Message;
 use crate::domain::{At, SessionId, SessionMeta, secret};
 use crate::store::format::{layout, live, portable_paths, row};
@@ -38,6 +38,8 @@ struct Sink<'w> {
     waiting: Vec<u8>,
     masked: Masked,
     home: &'w Path,
+    /// Folder that shows its last name alone.
+    folder: Option<PathBuf>,
     /// Rows of a format that is written as a whole.
     rows: Vec<Message>,
 }
@@ -46,13 +48,10 @@ impl Sink<'_> {
     /// A text in which no key is left to mask.
     fn safe(&mut self, (text, keys): (String, usize)) -> io::Result<()> {
         self.masked.keys += keys;
-        match homes_masked(&text, self.home) {
-            Some((safe, homes)) => {
-                self.masked.homes += homes;
-                self.bytes(safe.as_bytes())
-            }
-            None => self.bytes(text.as_bytes()),
-        }
+        let (text, homes) = homes_masked(&text, self.home).unwrap_or((text, 0));
+        self.masked.homes += homes;
+        let short = self.folder.as_ref().and_then(|folder| folder_masked(&text, folder));
+        self.bytes(short.unwrap_or(text).as_bytes())
     }
 
     /// A line of JSON. Bytes that are no UTF-8 are no reason to give a key away.
@@ -134,8 +133,10 @@ impl Store {
         let meta = reader.meta(&found);
         let path = reader.dir.join(layout::SESSION);
         let error = |error| StoreError::io("export", &path, error);
-        let mut sink =
-            Sink { write, waiting: Vec::new(), masked: Masked::default(), home: &self.inner.home, rows: Vec::new() };
+        // Lines for programs keep the working directory.
+        let folder = (!matches!(format, Format::Json | Format::Openclaw)).then(|| meta.cwd.clone());
+        let (masked, home) = (Masked::default(), self.inner.home.as_path());
+        let mut sink = Sink { write, waiting: Vec::new(), masked, home, folder, rows: Vec::new() };
         let mut last = meta.created;
         sink.safe(format.safe_head(&meta, time)).map_err(error)?;
         if let Some(file) = &found.file {

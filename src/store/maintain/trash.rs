@@ -54,7 +54,19 @@ pub enum What {
 }
 
 impl Store {
-    /// Moves a session to the trash, its draft with it.
+    /// Revokes the pages of a session that others read, and returns their number. It comes before the session goes: one that
+    /// cannot be revoked keeps it where its owner sees it.
+    ///
+    /// # Errors
+    /// When one can still be read.
+    pub fn revoke_pages(&self, id: &SessionId) -> Result<usize, StoreError> {
+        let layout = &self.inner.layout;
+        let Some(pages) = &self.inner.pages else { return Ok(0) };
+        let revoked = pages.revoke(&layout.workspace, id);
+        revoked.map_err(|error| StoreError::io("revoke the shared pages of", &layout.session(id), error))
+    }
+
+    /// Moves a session to the trash, its draft with it. Its pages are revoked.
     ///
     /// # Errors
     /// [`StoreError::Held`] when another one writes it; when there is none, or it cannot be moved: then it stays as it
@@ -64,6 +76,7 @@ impl Store {
         let layout = &self.inner.layout;
         let dir = layout.session(id);
         let _lock = self.hold_to_remove(id)?;
+        self.revoke_pages(id)?;
         let (name, to) = self.trash_name(id, now, What::Session)?;
         let draft = whole_file::read(io, &layout.draft(id)).ok().flatten().filter(|draft| !draft.is_empty());
         let kept = dir.join(layout::DRAFT);
@@ -85,7 +98,7 @@ impl Store {
         Ok(name)
     }
 
-    /// Removes a session for good.
+    /// Removes a session for good, with its pages.
     ///
     /// # Errors
     /// As [`Store::delete`]. When only the removing of its files failed it is gone from the list; what is left of it
@@ -93,6 +106,7 @@ impl Store {
     pub fn delete_now(&self, id: &SessionId) -> Result<(), StoreError> {
         let dir = self.inner.layout.session(id);
         let _lock = self.hold_to_remove(id)?;
+        self.revoke_pages(id)?;
         let hidden = self.hide(&dir)?;
         if let Err(error) = self.save_draft(id, &UserText::default()) {
             tracing::warn!(%error, "the draft of a deleted session stays");

@@ -90,6 +90,45 @@ pub(super) fn faults(at: u64) -> [Fault; 7] {
     ]
 }
 
+/// Pages of sessions that can be revoked, or not.
+#[derive(Debug, Default)]
+struct Pages {
+    revoked: std::sync::Mutex<Vec<SessionId>>,
+    stay: bool,
+}
+
+impl PublicPages for Pages {
+    fn revoke(&self, _: &Path, session: &SessionId) -> std::io::Result<usize> {
+        if self.stay {
+            return Err(std::io::Error::other("the disk says no"));
+        }
+        self.revoked.lock().unwrap().push(session.clone());
+        Ok(1)
+    }
+}
+
+#[test]
+fn a_session_goes_with_its_pages_or_not_at_all() {
+    type Delete = fn(&Store, &SessionId) -> Result<(), StoreError>;
+    let ways: [(&str, Delete); 2] =
+        [("trash", |store, id| store.delete(id, NOW).map(drop)), ("for good", |store, id| store.delete_now(id))];
+    for (way, delete) in ways {
+        for stay in [false, true] {
+            let root = folder();
+            let pages = Arc::new(Pages { stay, ..Pages::default() });
+            let options = Options::new(root.path().join("work"), root.path().join("state"));
+            let store = Store::open(Options { home: HOME.into(), pages: Some(pages.clone()), ..options }).unwrap();
+            let id = a_session(root.path(), "a");
+            let done = delete(&store, &id);
+            assert_eq!((done.is_err(), store.read(&id, 1).is_ok()), (stay, stay), "{way}: {done:?}");
+            assert_eq!(pages.revoked.lock().unwrap().contains(&id), !stay, "{way}");
+            if let Err(error) = done {
+                assert!(error.to_string().contains("shared pages of"), "{error}");
+            }
+        }
+    }
+}
+
 /// Two rows, files, a draft, and a flag.
 fn a_session(root: &Path, name: &str) -> SessionId {
     let store = quick(root);

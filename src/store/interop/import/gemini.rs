@@ -12,6 +12,7 @@ use super::parsed::{
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::message::{Carried, Message, UserText};
+use crate::plain_file;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -310,10 +311,7 @@ fn stays(old: &[GeminiMessage], named: &HashSet<String>) -> Vec<bool> {
 /// Directory of a session: `tmp/PROJECT/.project_root`, or what `projects.json` calls PROJECT.
 fn project_root(path: &Path) -> Option<String> {
     let project = path.parent()?.parent()?;
-    let small = |path: &Path| -> Option<String> {
-        let is_small = path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20);
-        is_small.then(|| std::fs::read_to_string(path).ok()).flatten()
-    };
+    let small = |path: &Path| plain_file::text(path, 1 << 20);
     let written = small(&project.join(".project_root")).map(|text| text.trim().to_owned());
     let written = written.filter(|text| Path::new(text).is_absolute());
     written.or_else(|| {

@@ -3,6 +3,7 @@
 //! `storage/session/PROJECT/SESSION.json`, `storage/message/SESSION/MESSAGE.json`, `storage/part/MESSAGE/PART.json`.
 
 use super::parsed::word;
+use crate::plain_file;
 use crate::store::StoreError;
 use serde_json::{Value, json};
 use std::io::{self, Read};
@@ -42,7 +43,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 /// The object of a file; `None` if it is none, as one that was written half.
 fn object(path: &Path) -> Result<Option<Value>, StoreError> {
     let error = |error| StoreError::io("import", path, error);
-    let (file, mut bytes) = (std::fs::File::open(path).map_err(error)?, Vec::new());
+    let (file, mut bytes) = (plain_file::open_through_links(path).map_err(error)?, Vec::new());
     file.take(LONGEST).read_to_end(&mut bytes).map_err(error)?;
     Ok(serde_json::from_slice(&bytes).ok().filter(Value::is_object))
 }
