@@ -146,6 +146,7 @@ fn advice(doing: &str, error: &std::io::Error) -> &'static str {
         Kind::ReadOnlyFilesystem => ". The file system is read-only; mount it writable. Unsaved data stays in memory",
         Kind::PermissionDenied => ". Check owner and permissions of the file and its parent directories",
         Kind::NotFound => ". Check if it was moved or deleted",
+        Kind::InvalidInput | Kind::FileTooLarge => ". Move it out of the way",
         _ if looks => ". Check the disk and try again",
         _ => ". Check the disk; unsaved data stays in memory and is retried",
     }
