@@ -164,7 +164,7 @@ fn answering(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
     if paint.found.panel_hidden > 0 {
         keys.push((AnswerAction::ScrollDown, "scroll"));
     }
-    let size = (paint.found.panel_hidden > 0 || full).then(|| if full { "smaller" } else { "full screen" });
+    let size = (paint.found.panel_hidden > 0 || full).then_some(if full { "smaller" } else { "full screen" });
     let size = size.map(|word| (Action::from(AnswerAction::Full), word));
     let keys = keys.into_iter().map(|(verb, word)| (Action::from(verb), word));
     keys.chain([(AppAction::Back.into(), "later")]).chain(size).collect()
