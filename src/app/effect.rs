@@ -91,7 +91,7 @@ pub enum Effect {
     /// Give the page of a session an address, where a gateway of this machine serves such; answered by
     /// [`super::Msg::Share`].
     SharePage(SharedFile),
-    /// Find where a session's lines would be uploaded; answered by [`super::Msg::UploadOffered`].
+    /// Find where a session's lines would be uploaded; answered by [`super::Msg::Share`].
     OfferUpload(SharedFile),
     /// Upload a session's lines; answered by [`super::Msg::Share`].
     Upload(SharedFile),
