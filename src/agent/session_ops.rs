@@ -22,7 +22,7 @@ use crate::domain::trash::TrashId;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
 use crate::local_time::{day, minute};
 use crate::protocol::EngineEvent;
-use crate::store::{Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
+use crate::store::{Deleted, Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -294,13 +294,13 @@ impl SessionOps {
                 let deleted = blocking(move || {
                     // Its worktree is known only while it is there.
                     let worktree = store.read(&session, 0)?.meta.worktree;
-                    let pages = store.revoke_pages(&session)?;
-                    let trash = if at_once {
-                        store.delete_now(&session).map(|()| None)
+                    let (trash, pages) = if at_once {
+                        (None, store.delete_now(&session)?)
                     } else {
-                        store.delete(&session, at).map(Some)
+                        let Deleted { trash, pages } = store.delete(&session, at)?;
+                        (Some(trash), pages)
                     };
-                    trash.map(|trash| (trash, worktree, pages))
+                    Ok((trash, worktree, pages))
                 });
                 match deleted.await {
                     Some(deleted) => deleted.map_err(|error| why(&error))?,

@@ -41,6 +41,7 @@ pub use interop::merge::Merged;
 pub use interop::properties::PropertiesStamp;
 pub use interop::wake::FolderWatch;
 pub use maintain::checkpoints;
+pub use maintain::trash::Deleted;
 pub use open::{Access, LoadedSession, ReadTranscript};
 pub use read::list::{IndexMark, Listing};
 pub use read::page_at::Around;

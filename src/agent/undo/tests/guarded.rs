@@ -1,4 +1,4 @@
-//! What undo leaves unless it is chosen, and what it never gives.
+//! Undo of files that configure or run code, rights that it never gives, and folders of lisle itself.
 
 use super::*;
 
