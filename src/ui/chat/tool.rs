@@ -14,7 +14,7 @@ use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
 use crate::domain::sanitise::{clean_line, reveal_line};
-use crate::domain::tool::{ToolCall, ToolStatus, intent};
+use crate::domain::tool::{STOPPED, ToolCall, ToolStatus, intent};
 use crate::theme::Role;
 use crate::ui::figures::count;
 use crate::ui::text;
@@ -29,8 +29,6 @@ const SUBJECT: usize = 10;
 const INTENT_ROOM: usize = 24;
 /// Tool that asks the user.
 const ASK: &str = "ask_user";
-/// End of the result of a call that the user stopped: the row below says that once.
-const STOPPED: &str = "the user stopped the turn";
 /// Cells of a reason among the figures.
 const REASON: usize = 40;
 
@@ -314,7 +312,8 @@ fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> 
                 _ => {
                     let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
                     let first = clean_line(first.unwrap_or_default()).into_owned();
-                    if first.ends_with(STOPPED) {
+                    // The row below says who did.
+                    if first.starts_with(STOPPED) {
                         return Some(("stopped".to_owned(), dim));
                     }
                     let why = text::cut_with(&first, REASON, look.ellipsis());

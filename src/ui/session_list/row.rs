@@ -4,7 +4,7 @@
 use crate::app::state::sessions::{Grouping, Row, needs_you};
 use crate::app::state::{Current, State};
 use crate::domain::attention::Attention;
-use crate::domain::property::split_label;
+use crate::domain::property::{REVIEW, TODO, WORKING, split_label};
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::domain::{Mode, SessionMeta};
@@ -21,10 +21,6 @@ use std::borrow::Cow;
 const AGE: usize = 4;
 /// Cells that a title keeps beside labels and status.
 const TITLE: usize = 22;
-/// Status of a session that is worked on.
-const WORKING: &str = "in-progress";
-/// Status of a session whose plan waits.
-const REVIEW: &str = "needs-review";
 /// Maximum number of labels.
 const LABELS: usize = 3;
 
@@ -195,7 +191,7 @@ fn status(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
     let sessions = &paint.state.sessions;
     // A plan that waits says so below its title.
     let plan = meta.plan_pending && meta.status == REVIEW;
-    if plan || ["", "todo", WORKING].contains(&meta.status.as_str()) || sessions.grouping() == Grouping::Status {
+    if plan || ["", TODO, WORKING].contains(&meta.status.as_str()) || sessions.grouping() == Grouping::Status {
         return Vec::new();
     }
     let entry = sessions.catalogue().status_entry(&meta.status);
