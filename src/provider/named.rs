@@ -72,13 +72,13 @@ fn only(models: &[String]) -> Option<String> {
 
 fn several(connection: &str, models: &[String]) -> ProviderError {
     let text = match models {
-        [] => format!("The server of {connection} lists none."),
+        [] => format!("The server of {connection} lists no model."),
         models => {
             let mut names: Vec<&str> = models.iter().take(NAMED).map(String::as_str).collect();
             if models.len() > NAMED {
                 names.push("…");
             }
-            format!("The server of {connection} has {}: {}.", models.len(), names.join(", "))
+            format!("The server of {connection} has {} models: {}.", models.len(), names.join(", "))
         }
     };
     ProviderError {
