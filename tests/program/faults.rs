@@ -188,8 +188,8 @@ fn without_a_screen_each_fault_has_its_code_and_its_words() {
         (vec![error(401, "bad key")], 4, "lisle: "),
         (vec![error(413, "too large")], 1, "lisle: "),
         (vec![Script::html()], 1, "lisle: "),
-        (vec![seconds("slow"), Script::says("done")], 0, "Trying again (1 of 5) in"),
-        (vec![begins("Half").then_stall(), Script::says("done")], 0, "Trying again (1 of 5) in"),
+        (vec![seconds("slow"), Script::says("done")], 0, "Trying again (1 of 5)"),
+        (vec![begins("Half").then_stall(), Script::says("done")], 0, "Trying again (1 of 5)"),
         (vec![seconds("s"), seconds("s"), seconds("s"), seconds("s"), seconds("s"), seconds("s")], 1, "(5 of 5)"),
     ] {
         let place = Place::new(scripts);

@@ -101,7 +101,7 @@ impl HistoryKind {
             Self::Pi => "pi",
             Self::Openclaw => "OpenClaw",
             Self::Aichat => "aichat",
-            Self::Fabric => "Fabric",
+            Self::Fabric => "fabric",
             Self::Craft => "Craft Agents",
             Self::FabricAgents => "Fabric Agents",
         }
