@@ -74,6 +74,7 @@ commands! {
     Compact "compact" "[WHAT TO KEEP]" "summarize to free context" TurnAction::Compact;
     Usage "usage" "" "usage: tokens and cost" SessionAction::Usage;
     Permissions "permissions" "" "view or revoke the rules" SessionAction::Rules;
+    Sources "sources" "" "sources: servers and their tools, on or off" SessionAction::Sources;
     Trust "trust" "" "trust this workspace" SessionAction::Trust;
     TakeOver "takeover" "" "take over the session from another process" SessionAction::TakeOver;
     Workspace "workspace" "[[new] NAME or FOLDER]" "switch to another workspace, or create one" SessionAction::Workspace;

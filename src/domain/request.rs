@@ -68,6 +68,9 @@ pub enum TrustWhat {
     Workspace,
     /// The `.lisle/permissions.json` of a repository, as it is now.
     Repository,
+    /// A file that names programs or servers whose tools models call: the `.mcp.json` of a project, or one of a workspace
+    /// that others write.
+    Sources,
 }
 
 /// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.

@@ -33,6 +33,7 @@ pub mod rules;
 mod screen;
 pub mod setup;
 mod signals;
+pub mod sources;
 mod start;
 mod strays;
 pub mod terminal;

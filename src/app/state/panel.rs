@@ -172,6 +172,7 @@ fn shown_in_full(approval: &Approval) -> bool {
         }
         Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Script { script, .. } => script.chars().nth(LONGEST_COMMAND).is_none(),
+        Proposal::SourceCall { arguments, .. } => arguments.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Connect { .. } | Proposal::Plain => true,
     }
 }

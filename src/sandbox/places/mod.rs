@@ -22,6 +22,7 @@ mod readable;
 pub mod removal;
 pub mod scan;
 mod secrecy;
+mod server;
 mod settled;
 mod sight;
 mod site;
@@ -32,6 +33,7 @@ pub(super) use self::git_index::tests::{index as tests_index, index_of as tests_
 pub use folders::{below_temp, session_temp};
 pub use link_targets::led_to;
 pub use secrecy::SecrecyView;
+pub use server::server;
 pub use site::{Moves, Site};
 
 use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
@@ -61,13 +63,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     // git writes there, also from a folder deep in its tree.
     let folders = repository.iter().flat_map(|one| [&one.common, &one.own]);
     bounds.writable.extend(folders.filter(|folder| !folder.starts_with(site.cwd)).cloned());
-    match site.namespaces {
-        Namespaces::With => bounds.replaced.extend(own_caches(site)),
-        Namespaces::Without => {
-            bounds.writable.extend(temp(site.home));
-            bounds.writable.extend(site.allowances.private.clone().filter(|dir| caches::folder(dir).is_some()));
-        }
-    }
+    caches_and_temp(site, &mut bounds);
     let (protected, pinned) = mounted(site, found, repository, &bounds.replaced);
     (bounds.protected, bounds.pinned) = (protected, pinned);
     for dir in site.own_dirs {
@@ -85,6 +81,27 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     open_for_writing(site, &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, found, &mut bounds);
+    with_reach(site, found, repository, bounds)
+}
+
+/// Opens the workspace's own caches and the folders of temporary files for writing.
+fn caches_and_temp(site: &Site<'_>, bounds: &mut Bounds) {
+    match site.namespaces {
+        Namespaces::With => bounds.replaced.extend(own_caches(site)),
+        Namespaces::Without => {
+            bounds.writable.extend(temp(site.home));
+            bounds.writable.extend(site.allowances.private.clone().filter(|dir| caches::folder(dir).is_some()));
+        }
+    }
+}
+
+/// The profile for these bounds, with the network and the other programs that a command reaches beside them.
+fn with_reach(
+    site: &Site<'_>,
+    found: &scan::ScanFindings,
+    repository: Option<&Repository>,
+    mut bounds: Bounds,
+) -> Profile {
     bounds.masked.extend(ways_out());
     bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
     bounds.network = site.allowances.network.clone();

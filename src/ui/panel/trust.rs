@@ -13,6 +13,8 @@ pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
         (TrustWhat::Workspace, _) => "Trust this workspace?",
         (TrustWhat::Repository, false) => "Trust these rules?",
         (TrustWhat::Repository, true) => "Trust the changed rules?",
+        (TrustWhat::Sources, false) => "Trust these sources?",
+        (TrustWhat::Sources, true) => "Trust the changed sources?",
     })
 }
 

@@ -1,0 +1,44 @@
+//! Servers that run: one for each source, directory and configuration, shared by the sessions that use it.
+
+use super::config::SourceConfig;
+use super::server::Server;
+use super::surroundings::Surroundings;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// All servers of an engine.
+#[derive(Default)]
+pub struct Servers {
+    around: Arc<Surroundings>,
+    running: Mutex<HashMap<(PathBuf, String, PathBuf), Weak<Server>>>,
+}
+
+impl Servers {
+    /// No server runs yet.
+    #[must_use]
+    pub fn new(around: Surroundings) -> Self {
+        Self { around: Arc::new(around), running: Mutex::default() }
+    }
+
+    /// The server of a source for work in a directory; not started, where it is new.
+    #[must_use]
+    pub fn of(&self, source: &SourceConfig, cwd: &Path) -> Arc<Server> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|_, server| server.strong_count() > 0);
+        let key = (source.file.clone(), source.slug.clone(), cwd.to_owned());
+        // A changed configuration is another server; the one before ends with the last session that uses it.
+        if let Some(server) = running.get(&key).and_then(Weak::upgrade).filter(|server| server.source() == source) {
+            return server;
+        }
+        let server = Arc::new(Server::new(source.clone(), cwd, Arc::clone(&self.around)));
+        running.insert(key, Arc::downgrade(&server));
+        server
+    }
+
+    /// What they are started with.
+    #[must_use]
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.around
+    }
+}
