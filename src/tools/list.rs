@@ -72,7 +72,7 @@ pub(crate) fn directory(path: Option<&str>, tool: &str, place: &CallPlace) -> Re
     let path = paths::resolve(path.unwrap_or("."), place)?;
     let meta = files::look(&path).map_err(|e| read::explain(e, &path, place))?;
     if meta.is_dir() {
-        reach::fault(&path, tool, place).map_or(Ok(path), Err)
+        reach::fault(&path, tool, place).or_else(|| reach::unnamed(&path, tool, place)).map_or(Ok(path), Err)
     } else {
         Err(format!("{} is not a directory, and {tool} works on directories.", paths::shown(&path, place)))
     }

@@ -387,7 +387,7 @@ mod tests {
             (json!({"path": "src"}), "src is a directory. Use `list`"),
             (json!({"path": "pic"}), "(12 bytes), not text."),
             (json!({"path": "pipe"}), "pipe is a named pipe"),
-            (json!({"path": "/dev/zero"}), "is a device"),
+            (json!({"path": "/dev/zero"}), "does not open devices"),
             (json!({"path": "f", "offset": 9}), "f has only 1 lines; no line 9."),
             (json!({"path": "f", "offset": 0}), "`offset` of read"),
             (json!({"path": "f", "limit": 99_999_999}), "`limit` of read"),

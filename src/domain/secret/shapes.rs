@@ -307,6 +307,11 @@ fn is_sign(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '+' | '/' | '=')
 }
 
+fn is_words(key: &str) -> bool {
+    let mut words = key.split(['_', '-']).filter(|word| !word.is_empty());
+    key.contains(['_', '-']) && words.all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
 fn beginnings(text: &str, strict: Strict, out: &mut Vec<Range>) {
     for (start, least) in BEGINNINGS {
         for at in memchr::memmem::find_iter(text.as_bytes(), start.as_bytes()) {
@@ -321,7 +326,8 @@ fn beginnings(text: &str, strict: Strict, out: &mut Vec<Range>) {
             let key = tail.get(..length).unwrap_or_default().trim_end_matches('.');
             let is_key = match strict {
                 Strict::Yes => key.len() >= *least && is_dense(key),
-                Strict::No => key.len() >= 6,
+                // Words are a name, as in `npm_config_cache`.
+                Strict::No => key.len() >= 6 && !is_words(key),
             };
             if is_key {
                 out.push(from..from + key.len());

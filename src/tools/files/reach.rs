@@ -18,10 +18,17 @@ use std::sync::Arc;
 pub fn fault(path: &Path, tool: &str, place: &CallPlace) -> Option<String> {
     (is_device(path) && !classify::is_secret(path, place)).then(|| {
         format!(
-            "{} is a device or belongs to the kernel, which `{tool}` leaves alone: it may never end. Use a command for it.",
+            "`{tool}` does not open devices or files of the kernel: {}. Use a command for it.",
             paths::shown(path, place)
         )
     })
+}
+
+/// Why `list` and `glob` name nothing of a resolved directory: it is one of lisle's own. Blocks.
+#[must_use]
+pub fn unnamed(root: &Path, tool: &str, place: &CallPlace) -> Option<String> {
+    let is_own = classify::left_out(place).iter().any(|own| own == root);
+    is_own.then(|| format!("{} is lisle's own directory: `{tool}` does not show it.", paths::shown(root, place)))
 }
 
 /// A walk below `root` as `list` and `glob` do it, which name things.
@@ -93,12 +100,23 @@ mod tests {
                     continue;
                 }
                 let error = bench.inspect(tool, &input).expect_err(path);
-                assert!(error.contains("leaves alone"), "{tool} {path}: {error}");
+                assert!(error.contains("does not open devices"), "{tool} {path}: {error}");
             }
         }
         // From above they are gone past.
         let text = bench.ok("list", json!({"path": "/", "depth": 2})).text;
         assert!(!text.contains("cpuinfo") && !text.contains("zero"), "{text}");
+    }
+
+    #[test]
+    fn own_directories_are_refused_by_name_and_not_shown_as_empty() {
+        let bench = Bench::new();
+        let own = bench.place.own_dirs[0].clone();
+        std::fs::create_dir_all(&own).unwrap();
+        for (tool, input) in [("list", json!({"path": own})), ("glob", json!({"pattern": "*", "path": own}))] {
+            let error = bench.inspect(tool, &input).expect_err(tool);
+            assert!(error.contains("lisle's own directory"), "{tool}: {error}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod question;
 mod row;
 mod rows;
 mod sheet;
+mod undo_sheet;
 
 pub use line_input::Heard;
 pub use news::News;

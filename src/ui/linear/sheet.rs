@@ -8,6 +8,7 @@ use super::super::glyphs::GlyphSet;
 use super::super::layout_cache::LayoutCache;
 use super::super::overlay;
 use super::row::plain;
+use super::undo_sheet;
 use crate::app::line::Line;
 use crate::app::msg::{Msg, Target};
 use crate::app::state::State;
@@ -53,7 +54,7 @@ fn item(text: impl Into<String>, does: Msg) -> Item {
     Item { lines: vec![text.into()], does }
 }
 
-fn row(text: impl Into<String>, at: usize) -> Item {
+pub(super) fn row(text: impl Into<String>, at: usize) -> Item {
     item(text, Msg::Line(Line::Row(at)))
 }
 
@@ -101,6 +102,12 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
                 Wanted::Server => "enter the address",
             };
             Sheet { head, input: Some(input), ..Sheet::default() }
+        }
+        Overlay::Undo(card) => {
+            let mut sheet = undo_sheet::of(state.clock, card);
+            sheet.items.extend(verbs(state));
+            sheet.items.extend(undo_sheet::accept(card));
+            sheet
         }
         drawn => {
             let mut sheet = read_off(state, home);
@@ -160,7 +167,6 @@ fn waits(state: &State, top: &Overlay) -> bool {
         Overlay::Find => matches!(state.searches.sessions.phase, Phase::Typing | Phase::Searching(_)),
         Overlay::Trash(bin) => bin.rows.is_none(),
         Overlay::Health(card) => card.busy,
-        Overlay::Undo(card) => card.plan.is_none(),
         Overlay::Changes(card) => card.changes.is_none(),
         Overlay::Audit(audit) => audit.log.is_none(),
         Overlay::Context(card) => card.report.is_none(),
@@ -195,7 +201,6 @@ fn verbs(state: &State) -> Vec<Item> {
         Overlay::Trash(bin) if bin.rows.as_ref().is_some_and(|rows| !rows.is_empty()) => {
             Some("revoke the selected one")
         }
-        Overlay::Undo(card) if card.plan.is_some() => Some("confirm"),
         Overlay::Sources(_) => Some("turn the selected one on or off"),
         Overlay::Audit(_) => Some("expand or collapse the selected one"),
         Overlay::Context(_) => Some("the other view"),

@@ -14,7 +14,7 @@ mod queue;
 mod rules;
 mod sheet;
 mod sources;
-mod undo;
+pub(in crate::ui) mod undo;
 mod usage;
 mod welcome;
 mod which_key;

@@ -4,6 +4,7 @@ use super::super::cells::{self, Piece};
 use super::super::figures::count;
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
+use crate::app::state::clock::Clock;
 use crate::app::state::overlay::UndoCard;
 use crate::domain::At;
 use crate::domain::sanitise::clean_line;
@@ -11,6 +12,9 @@ use crate::domain::undo::{COMMITS_STAY, UndoAim, UndoDeed, UndoFile, UndoPlan, U
 use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
+
+/// Limit of an undo.
+pub(in crate::ui) const ONLY_HERE: &str = "Commands' changes are undone only in the working directory.";
 
 /// Cells of the sheet at the most.
 const WIDTH: u16 = 96;
@@ -21,7 +25,7 @@ const GAPS: usize = 3;
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     let Some(plan) = &card.plan else {
-        let title = [paint.piece(heading(paint, card, None), Role::PanelTitle)];
+        let title = [paint.piece(heading(paint.state.clock, card, None), Role::PanelTitle)];
         let inner = super::sheet(paint, body, WIDTH, 2, &title, &[]);
         let text = format!("{} comparing the files", paint.spin());
         paint.over(cells::row(inner, 0), &text, Role::Running);
@@ -34,7 +38,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
         (None, 0) => "skip it".to_owned(),
         (None, n) => format!("restore {}", count(n, "file", "files")),
     };
-    let title = [paint.piece(heading(paint, card, Some(plan)), Role::NeedsYou)];
+    let title = [paint.piece(heading(paint.state.clock, card, Some(plan)), Role::NeedsYou)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox);
     let chosen = plan.files.get(card.selected);
     let ticks = matches!(
@@ -53,7 +57,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     let foot = foot(paint, card, plan, width, body.height);
     let rows = u16::try_from(plan.files.len().max(1)).unwrap_or(u16::MAX).min(ROWS);
     let below = u16::try_from(foot.len()).unwrap_or(0);
-    let about = about(paint, card, plan).filter(|_| body.height >= 14);
+    let about = about(card, plan, paint.signs.cut).filter(|_| body.height >= 14);
     let above = if about.is_some() { 2 } else { 0 };
     let wanted = above + rows + below + u16::from(below > 0);
     let mut inner = super::sheet(paint, body, WIDTH, wanted, &title, &[(accept, verb.as_str()), (tick, word)]);
@@ -79,8 +83,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     }
 }
 
-fn heading(paint: &FrameContext<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> String {
-    let at = plan.filter(|plan| plan.at > At(0)).map(|plan| clock(paint, plan.at));
+/// Question of the sheet.
+pub(in crate::ui) fn heading(time: Clock, card: &UndoCard, plan: Option<&UndoPlan>) -> String {
+    let at = plan.filter(|plan| plan.at > At(0)).map(|plan| clock(time, plan.at));
     match (&card.aim, at) {
         (UndoAim::Since(_), _) => "Rewind and restore files".to_owned(),
         (UndoAim::Redo, Some(at)) => format!("Redo the changes undone at {at}?"),
@@ -90,28 +95,28 @@ fn heading(paint: &FrameContext<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -
     }
 }
 
-/// Request of the user in the turn that is undone.
-fn about(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<String> {
+/// Request of the user in the turn that is undone; `cut` stands where it goes on.
+pub(in crate::ui) fn about(card: &UndoCard, plan: &UndoPlan, cut: &str) -> Option<String> {
     let about = clean_line(plan.about.trim()).into_owned();
     if about.is_empty() || card.aim != UndoAim::Last {
         return None;
     }
     let short: String = about.chars().take(60).collect();
-    let cut = if short.len() < about.len() { paint.signs.cut } else { "" };
+    let cut = if short.len() < about.len() { cut } else { "" };
     Some(format!("\u{201c}{short}{cut}\u{201d}"))
 }
 
 /// `12:03` on the user's clock, with the day where it is not today.
-fn clock(paint: &FrameContext<'_>, at: At) -> String {
-    let offset = i64::from(paint.state.clock.utc_offset) * 1000;
+fn clock(time: Clock, at: At) -> String {
+    let offset = i64::from(time.utc_offset) * 1000;
     let local = |at: At| at.0.saturating_add(offset);
     let minutes = local(at).div_euclid(60_000).rem_euclid(24 * 60);
-    let time = format!("{:02}:{:02}", minutes / 60, minutes % 60);
+    let minute = format!("{:02}:{:02}", minutes / 60, minutes % 60);
     let day = |at: At| local(at).div_euclid(86_400_000);
-    if day(at) == day(paint.state.clock.now) {
-        return time;
+    if day(at) == day(time.now) {
+        return minute;
     }
-    format!("{time}, {}", super::super::figures::day(at, paint.state.clock.now, paint.state.clock.utc_offset))
+    format!("{minute}, {}", super::super::figures::day(at, time.now, time.utc_offset))
 }
 
 fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {
@@ -154,7 +159,8 @@ fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: R
     }
 }
 
-fn deed(deed: UndoDeed) -> &'static str {
+/// Planned action in a word.
+pub(in crate::ui) fn deed(deed: UndoDeed) -> &'static str {
     match deed {
         UndoDeed::Remove => "remove",
         UndoDeed::Bring => "restore",
@@ -163,25 +169,24 @@ fn deed(deed: UndoDeed) -> &'static str {
     }
 }
 
+/// Reason why a file is no plain case, in a few words.
+pub(in crate::ui) fn case(card: &UndoCard, file: &UndoFile) -> Option<&'static str> {
+    Some(match &file.state {
+        UndoState::Lost(_) => "not possible",
+        UndoState::Changed(_) if card.restores(file) => "changed since, restored anyway",
+        UndoState::Changed(_) => "changed since, skipped",
+        UndoState::Risky(_) if card.restores(file) => "may run code, restored anyway",
+        UndoState::Risky(_) => "may run code, skipped",
+        UndoState::Between(_) if card.also.contains(&file.path) => "changed between, restored anyway",
+        UndoState::Between(_) => "changed between, change kept",
+        UndoState::Ready if file.during.is_some() => "while a command ran",
+        UndoState::Ready => return None,
+    })
+}
+
 fn figures(paint: &FrameContext<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'static>> {
-    let mut out = Vec::new();
-    match &file.state {
-        UndoState::Lost(_) => out.push(paint.piece("cannot", Role::Faint)),
-        UndoState::Changed(_) if card.restores(file) => {
-            out.push(paint.piece("changed since, restored anyway", Role::Warning))
-        }
-        UndoState::Changed(_) => out.push(paint.piece("changed since, skipped", Role::Warning)),
-        UndoState::Risky(_) if card.restores(file) => {
-            out.push(paint.piece("may run code, restored anyway", Role::Warning));
-        }
-        UndoState::Risky(_) => out.push(paint.piece("may run code, skipped", Role::Warning)),
-        UndoState::Between(_) if card.also.contains(&file.path) => {
-            out.push(paint.piece("changed between, restored anyway", Role::Warning))
-        }
-        UndoState::Between(_) => out.push(paint.piece("changed between, change kept", Role::Warning)),
-        UndoState::Ready if file.during.is_some() => out.push(paint.piece("while a command ran", Role::Warning)),
-        UndoState::Ready => {}
-    }
+    let role = if matches!(file.state, UndoState::Lost(_)) { Role::Faint } else { Role::Warning };
+    let mut out: Vec<Piece<'static>> = case(card, file).map(|text| paint.piece(text, role)).into_iter().collect();
     if let Some((added, removed)) = file.lines.filter(|_| !matches!(file.state, UndoState::Lost(_))) {
         let gap = if out.is_empty() { "" } else { "  " };
         out.push(paint.piece(format!("{gap}+{added}"), Role::DiffAdded));
@@ -190,20 +195,26 @@ fn figures(paint: &FrameContext<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Pi
     out
 }
 
+/// Evidence for the [`case`] of a file: sentences.
+pub(in crate::ui) fn reasons(card: &UndoCard, file: &UndoFile) -> Vec<String> {
+    let mut out = Vec::new();
+    if let UndoState::Changed(why) | UndoState::Between(why) | UndoState::Risky(why) | UndoState::Lost(why) =
+        &file.state
+    {
+        out.push(clean_line(why).into_owned());
+    }
+    if let Some(command) = file.during.as_ref().filter(|_| card.restores(file)) {
+        out.push(format!("Changed while `{}` ran: by the command or by you.", clean_line(command)));
+    }
+    out
+}
+
 /// Reason why the selected file is not restored, and what is not known.
 fn foot(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, height: u16) -> Vec<(String, Role)> {
     let mut out = Vec::new();
     let most = if height < 14 { 2 } else { 8 };
-    let chosen = plan.files.get(card.selected);
-    let state = chosen.map(|file| &file.state);
-    if let Some(UndoState::Changed(why) | UndoState::Between(why) | UndoState::Risky(why) | UndoState::Lost(why)) =
-        state
-    {
-        out.extend(super::sheet::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
-    }
-    if let Some(command) = chosen.filter(|file| card.restores(file)).and_then(|file| file.during.as_ref()) {
-        let text = format!("Changed while `{}` ran: by the command or by you.", clean_line(command));
-        out.extend(super::sheet::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
+    for why in plan.files.get(card.selected).map(|file| reasons(card, file)).unwrap_or_default() {
+        out.extend(super::sheet::folded(&why, width).into_iter().map(|line| (line, Role::Warning)));
     }
     if plan.commits {
         out.extend(super::sheet::folded(COMMITS_STAY, width).into_iter().map(|line| (line, Role::Warning)));
@@ -216,8 +227,7 @@ fn foot(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, width: usize
         out.push((format!("and {} more gaps", plan.gaps.len() - GAPS), Role::Dim));
     }
     if card.rewind.is_none() && height >= 20 {
-        let text = "Commands' changes are undone only in the working directory.";
-        out.extend(super::sheet::folded(text, width).into_iter().map(|line| (line, Role::Faint)));
+        out.extend(super::sheet::folded(ONLY_HERE, width).into_iter().map(|line| (line, Role::Faint)));
     }
     out.truncate(most);
     out
