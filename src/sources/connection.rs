@@ -5,7 +5,7 @@
 
 use super::config::{Launch, SourceConfig, filled};
 use super::definition::{MOST_TOOLS, RemoteTool};
-use super::log::{Keys, SourceLog};
+use super::log::{HiddenValues, SourceLog};
 use super::program::{self, ProgramHold, ProgramOrder};
 use super::surroundings::Surroundings;
 use crate::domain::sanitise::clean_line;
@@ -135,7 +135,7 @@ pub(super) async fn connect(
     match &source.launch {
         Launch::Program { command, args, env } => {
             let env = filled_map(env, &variable)?;
-            log.hide(Keys::new(keys(&env, source_env(source))));
+            log.hide(HiddenValues::new(keys(&env, source_env(source))));
             let args = args.iter().map(|arg| filled(arg, &variable)).collect::<Result<Vec<_>, _>>()?;
             let readable = program::folders(&source.readable, cwd, &variable)?;
             let writable = program::folders(&source.writable, cwd, &variable)?;
@@ -161,7 +161,7 @@ pub(super) async fn connect(
             let (url, headers) = (filled(url, &variable)?, filled_map(headers, &variable)?);
             let mut hidden = keys(&headers, source_env(source));
             hidden.extend(url.split_once('?').map(|(_, query)| query.to_owned()));
-            log.hide(Keys::new(hidden));
+            log.hide(HiddenValues::new(hidden));
             let transport = web(&url, &headers)?;
             let (connection, service) = handshake(transport, log).await.map_err(|why| log.keys().masked(&why))?;
             Ok((connection, Hold { service, program: None }))

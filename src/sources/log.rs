@@ -1,6 +1,6 @@
 //! Log of a source: what its program writes to its standard error, messages that the server logs, starts and ends.
 //!
-//! Keys that it was given never get into it, whoever prints them. A program that floods it is cut by the second.
+//! HiddenValues that it was given never get into it, whoever prints them. A program that floods it is cut by the second.
 
 use crate::domain::sanitise::clean_line;
 use crate::domain::secret;
@@ -40,9 +40,9 @@ pub struct LogLine {
 
 /// Values that are shown nowhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Keys(Vec<String>);
+pub struct HiddenValues(Vec<String>);
 
-impl Keys {
+impl HiddenValues {
     /// These values, the longest first.
     #[must_use]
     pub fn new(mut values: Vec<String>) -> Self {
@@ -74,7 +74,7 @@ impl Keys {
 pub struct SourceLog {
     file: JsonLog,
     folder: PathBuf,
-    keys: Mutex<Keys>,
+    keys: Mutex<HiddenValues>,
     recent: Mutex<Recent>,
 }
 
@@ -95,13 +95,13 @@ impl SourceLog {
     }
 
     /// Values that must not get into it from now on.
-    pub fn hide(&self, keys: Keys) {
+    pub fn hide(&self, keys: HiddenValues) {
         *self.keys.lock().unwrap_or_else(PoisonError::into_inner) = keys;
     }
 
     /// Values that are hidden.
     #[must_use]
-    pub fn keys(&self) -> Keys {
+    pub fn keys(&self) -> HiddenValues {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -184,7 +184,7 @@ mod tests {
     async fn keys_and_floods_stay_out_of_the_log() {
         let dir = tempfile::tempdir().unwrap();
         let log = Arc::new(SourceLog::new(dir.path()));
-        log.hide(Keys::new(vec!["hunter2-hunter2".into(), "abc".into()]));
+        log.hide(HiddenValues::new(vec!["hunter2-hunter2".into(), "abc".into()]));
         log.add("stderr", vec!["token hunter2-hunter2 abc".into(), "\u{1b}[31mred".into()]);
         log.add("stderr", (0..5_000).map(|n| format!("line {n}")).collect());
         assert!(log.last_words().ends_with("line 4999"));

@@ -4,7 +4,7 @@
 //! request leaves, a call before its tool runs. What a disk refuses is kept in memory, tried again, and clients are told.
 //!
 //! Its data are groups with fields of their own, each in a leaf file: `attachments`, `background_jobs`, `calls`,
-//! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources`, `used_sources` and `view`. The other files do things with
+//! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources` with `used_sources`, and `view`. The other files do things with
 //! them: `clients` whose command it is, `commands` what people do to the session, `attach` the files that they give along, `loading` reads it
 //! and takes its lock, `saving` is what waits for the disk, `recovery` what a death left, `undo` what is taken back, `side_tasks` what
 //! goes on beside its turns, `context` what the model is told, `connection` which connection answers, `keys` their keys,
@@ -88,7 +88,6 @@ pub(super) struct SessionActor {
     parent: ParentLink,
     side: SideRequests,
     sources: Sources,
-    used: UsedSources,
 }
 
 impl SessionActor {
@@ -118,8 +117,7 @@ impl SessionActor {
             idle_work: IdleWork::default(),
             parent: ParentLink::default(),
             side: SideRequests::default(),
-            sources: Sources::new(is_new),
-            used: UsedSources::new(tools),
+            sources: Sources::new(is_new, UsedSources::new(tools)),
         };
         if is_new {
             actor.calls.folder().choose(&actor.machine.meta().cwd);

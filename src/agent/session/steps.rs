@@ -65,7 +65,7 @@ impl SessionActor {
             Step::Ask(run, request) => self.ask(run, *request).await,
             Step::Summarise(run, asked) => self.sum(run, *asked),
             Step::Inspect(run, call) => {
-                let tool = self.used.tools().find(&call.name);
+                let tool = self.sources.used().tools().find(&call.name);
                 let site = self.site(None);
                 self.calls.tasks().inspect(run, call, tool, site);
             }
@@ -111,7 +111,7 @@ impl SessionActor {
         let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
         let mut site = self.site(Some((Decided { run, mode }, &call.id)));
         site.place.allow(&self.machine.extras(mode, &facts));
-        if let Ok(tool) = self.used.tools().find(&call.name) {
+        if let Ok(tool) = self.sources.used().tools().find(&call.name) {
             self.calls.tasks().run(run, call, tool, (facts, sandbox), site);
         }
     }

@@ -73,6 +73,45 @@ impl UsedSources {
         all.filter(|server| matches!(server.state(), ServerState::Starting)).cloned().collect()
     }
 
+    /// Takes the files as they were read. The problems that are new.
+    fn take_list(&mut self, list: SourceList) -> Vec<Problem> {
+        let new: Vec<Problem> = list.problems.iter().filter(|problem| !self.told.contains(problem)).cloned().collect();
+        self.told.extend(new.iter().cloned());
+        self.list = list;
+        new
+    }
+
+    /// Uses these servers from now on, and no others.
+    fn use_servers(&mut self, wanted: Vec<Arc<Server>>, mailbox: &Mailbox) {
+        let mut before = std::mem::take(&mut self.servers);
+        for server in wanted {
+            let known = before.iter().position(|used| Arc::ptr_eq(&used.server, &server));
+            self.servers.push(match known {
+                Some(at) => before.swap_remove(at),
+                None => watch(server, mailbox.clone()),
+            });
+        }
+    }
+
+    /// Offers the tools of the servers that are ready; the guides that go with them.
+    fn take_tools(&mut self) -> Vec<SourceGuide> {
+        let (tools, guides) = self.offered();
+        self.tools = self.own.with(tools);
+        guides
+    }
+
+    /// Sentences about servers that do not run, where that was not said.
+    fn new_failures(&mut self) -> Vec<String> {
+        let mut out = Vec::new();
+        for (slug, why) in self.servers.iter().filter_map(|used| failure(&used.server)) {
+            if self.failed.get(&slug) != Some(&why) {
+                out.push(format!("Source {slug} is not available: {}", reveal_line(&why)));
+                self.failed.insert(slug, why);
+            }
+        }
+        out
+    }
+
     /// Tools and guides of the servers that are ready.
     fn offered(&self) -> (Vec<Arc<dyn Tool>>, Vec<SourceGuide>) {
         let (mut tools, mut guides): (Vec<Arc<dyn Tool>>, _) = (Vec::new(), Vec::new());
@@ -115,48 +154,36 @@ impl SessionActor {
     pub(super) async fn refresh_sources(&mut self) {
         let (book, cwd) = (self.shared.setup.sources.clone(), self.machine.meta().cwd.clone());
         let Some(list) = blocking(move || book.read(&cwd)).await else { return };
-        for problem in &list.problems {
-            if !self.used.told.contains(problem) {
-                self.used.told.push(problem.clone());
-                self.out.send(SessionEvent::Notice(problem.notice()));
-            }
+        for problem in self.sources.used_mut().take_list(list) {
+            self.out.send(SessionEvent::Notice(problem.notice()));
         }
-        self.used.list = list;
         let cwd = self.machine.meta().cwd.clone();
         let is_used = |source: &&SourceConfig| {
             source.trusted
                 && !matches!(source.launch, Launch::Unsupported(_))
                 && self.machine.uses_source(&source.slug, source.enabled)
         };
-        let wanted = self.used.list.sources.iter().filter(is_used);
+        let wanted = self.sources.used().list.sources.iter().filter(is_used);
         let wanted: Vec<Arc<Server>> = wanted.map(|source| self.shared.setup.servers.of(source, &cwd)).collect();
-        let mut before = std::mem::take(&mut self.used.servers);
-        for server in wanted {
-            let known = before.iter().position(|used| Arc::ptr_eq(&used.server, &server));
-            let used = match known {
-                Some(at) => before.swap_remove(at),
-                None => watch(server, self.mailbox.clone()),
-            };
-            self.used.servers.push(used);
-        }
+        let mailbox = self.mailbox.clone();
+        self.sources.used_mut().use_servers(wanted, &mailbox);
         self.take_tools();
     }
 
     /// Starts what the next request needs. Returns at once.
     pub(super) fn start_sources(&self) {
-        self.used.servers.iter().for_each(|used| used.server.start());
+        self.sources.used().servers.iter().for_each(|used| used.server.start());
     }
 
     /// Offers the tools of the servers that are ready.
     pub(super) fn take_tools(&mut self) {
-        let (tools, guides) = self.used.offered();
-        self.used.tools = self.used.own.with(tools);
-        self.machine.set_tools(self.used.tools.offers(), guides);
+        let guides = self.sources.used_mut().take_tools();
+        self.machine.set_tools(self.sources.used().tools.offers(), guides);
     }
 
     /// True if a request waits for servers that start. It goes on with [`Report::SourcesReady`].
     pub(super) fn wait_for_sources(&mut self, run: RunNo, request: &ModelRequest) -> bool {
-        let starting = self.used.starting();
+        let starting = self.sources.used().starting();
         if starting.is_empty() || request.tools.is_empty() {
             return false;
         }
@@ -175,13 +202,8 @@ impl SessionActor {
     /// Goes on with a request that waited.
     pub(super) async fn sources_ready(&mut self, run: RunNo, request: ModelRequest) {
         self.take_tools();
-        let failed: Vec<(String, String)> = self.used.servers.iter().filter_map(|used| failure(&used.server)).collect();
-        for (slug, why) in failed {
-            if self.used.failed.get(&slug) != Some(&why) {
-                let text = format!("Source {slug} is not available: {}", reveal_line(&why));
-                self.used.failed.insert(slug, why);
-                Box::pin(self.feed(Input::SourceFailed(text))).await;
-            }
+        for text in self.sources.used_mut().new_failures() {
+            Box::pin(self.feed(Input::SourceFailed(text))).await;
         }
         let model = request.model;
         if let Some(renewed) = self.machine.renewed_request(now(), run) {
@@ -192,12 +214,12 @@ impl SessionActor {
     /// Tells the sources of the session.
     pub(super) async fn show_sources(&mut self) {
         self.refresh_sources().await;
-        let views = self.used.list.sources.iter().map(|source| self.view_of(source)).collect();
+        let views = self.sources.used().list.sources.iter().map(|source| self.view_of(source)).collect();
         self.out.send(SessionEvent::Sources(views));
     }
 
     fn view_of(&self, source: &SourceConfig) -> SourceView {
-        let server = self.used.server(&source.slug);
+        let server = self.sources.used().server(&source.slug);
         let state = match (&source.launch, server) {
             (Launch::Unsupported(why), _) => SourceState::Unsupported { why: why.clone() },
             _ if !source.trusted => SourceState::NotTrusted,
