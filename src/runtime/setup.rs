@@ -462,7 +462,7 @@ impl Bootstrap {
         own
     }
 
-    /// What sources of the workspace are started with.
+    /// Inputs of a start of the workspace's sources.
     #[must_use]
     pub fn source_surroundings(&self) -> Surroundings {
         let enforced = sandbox::is_enforced();

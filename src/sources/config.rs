@@ -30,7 +30,7 @@ pub struct SourceConfig {
     pub readable: Vec<String>,
     /// Folders that a program of it may write beside its own, likewise.
     pub writable: Vec<String>,
-    /// What the user wrote about it for models.
+    /// The user's text about it for models.
     pub guide: Option<String>,
     /// Tools that change nothing.
     pub permissions: SourcePermissions,

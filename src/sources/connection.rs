@@ -47,13 +47,13 @@ pub(super) struct Connection {
     progress: ProgressByToken,
     /// Tells that the list of tools changed.
     pub(super) changed: Arc<Notify>,
-    /// What the server says about itself, for models. Not sanitised.
+    /// The server's words about itself, for models. Not sanitised.
     pub(super) instructions: Option<String>,
     /// How its program ended, once it has; without a program never.
     pub(super) ended: Shared<BoxFuture<'static, String>>,
 }
 
-/// What keeps a connection open; the server ends with it.
+/// Holder of a connection; the server ends with it.
 pub(super) struct Hold {
     pub(super) service: RunningService<RoleClient, Handler>,
     pub(super) program: Option<ProgramHold>,

@@ -1,6 +1,6 @@
 //! Log of a source: what its program writes to its standard error, messages that the server logs, starts and ends.
 //!
-//! HiddenValues that it was given never get into it, whoever prints them. A program that floods it is cut by the second.
+//! Keys that it was given never get into it, whoever prints them. A program that floods it is cut by the second.
 
 use crate::domain::sanitise::clean_line;
 use crate::domain::secret;

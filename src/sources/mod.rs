@@ -10,7 +10,7 @@
 //! | [`outcome`], [`tool`] | results of calls; a tool of a source as any other tool |
 //! | [`log`] | what a server says beside its answers |
 //!
-//! Whether a file is trusted, and which sources a session uses, is decided elsewhere; so is every call, by `permit`. A server
+//! Trust in files, the sources of a session and permission of calls are decided elsewhere (`config::trust`, `agent`, `permit`). A server
 //! is other people's program: its names and texts are cleaned here, once, before anything else sees them.
 
 pub mod config;

@@ -78,7 +78,7 @@ impl Parts<'_> {
     fn picture(&mut self, data: &str, mime: &str) {
         let said = |why: &str| format!("(a picture, {}, that can't be shown: {why})", reveal_line(mime));
         let kept = match STANDARD.decode(data) {
-            Err(_) => Err("it is not base64".to_owned()),
+            Err(_) => Err("invalid base64".to_owned()),
             Ok(_) if self.media.len() == MOST_PICTURES => Err(format!("more than {MOST_PICTURES} in one result")),
             Ok(bytes) => attachments::keep(self.tool, &bytes, &self.place.session_dir),
         };
@@ -86,7 +86,7 @@ impl Parts<'_> {
             Ok(kept) if kept.kind == AttachmentKind::Image => self.media.push(kept),
             Ok(kept) => {
                 attachments::remove(&kept.path, &self.place.session_dir);
-                self.texts.push(said("it is none"));
+                self.texts.push(said("not an image"));
             }
             Err(why) => self.texts.push(said(&why)),
         }
@@ -94,7 +94,7 @@ impl Parts<'_> {
 
     /// Content that a model does not read by itself goes to a file of the session.
     fn file(&mut self, data: &str, mime: &str, what: &str) {
-        let saved = STANDARD.decode(data).map_err(|_| "it is not base64".to_owned());
+        let saved = STANDARD.decode(data).map_err(|_| "invalid base64".to_owned());
         let saved = saved.and_then(|bytes| downloads::save(&bytes, self.tool, None, self.place));
         self.texts.push(match saved {
             Ok(saved) => format!("({what}, {}) {}", reveal_line(mime), saved.told()),

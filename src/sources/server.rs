@@ -46,7 +46,7 @@ pub struct ReadyServer {
 }
 
 impl ReadyServer {
-    /// What the server says about itself, for models. Not sanitised.
+    /// The server's words about itself, for models. Not sanitised.
     #[must_use]
     pub fn instructions(&self) -> Option<&str> {
         self.connection.instructions.as_deref()
@@ -275,7 +275,7 @@ impl ServerTask {
             let why = self.died(&how);
             self.log.add("lisle", vec![why.clone()]);
             if !self.may_start() {
-                return self.fail(format!("{why} Started {MOST_STARTS} times within a minute; not again by itself."));
+                return self.fail(format!("{why} Started {MOST_STARTS} times within a minute. The next message tries again."));
             }
             self.state.send_replace(ServerState::Starting);
             tokio::select! {

@@ -36,7 +36,7 @@ impl Servers {
         server
     }
 
-    /// What they are started with.
+    /// Inputs of their starts.
     #[must_use]
     pub fn surroundings(&self) -> &Surroundings {
         &self.around

@@ -1,4 +1,4 @@
-//! What sources of a workspace are started with: folders, the runner, access of commands, variables.
+//! Inputs of a start of sources: folders, the runner, access of commands, variables.
 
 use super::config::{SourceConfig, hex};
 use crate::domain::permission::Sandbox;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Looks up a variable of the user's environment.
 pub type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// What sources are started with.
+/// Inputs of a start.
 pub struct Surroundings {
     /// The own binary, which starts programs.
     pub runner: PathBuf,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub struct MachineConfig {
     /// The tools on offer and whether each only reads.
     pub tools: Vec<(ToolSpec, bool)>,
-    /// What models are told about sources.
+    /// Texts about sources for models.
     pub guides: Vec<SourceGuide>,
     /// Requests a turn may make.
     pub requests_per_turn: u32,

@@ -37,11 +37,11 @@ pub struct Surroundings<'a> {
     pub child: bool,
     /// The model is offered no tools.
     pub no_tools: bool,
-    /// What is told about sources.
+    /// Texts about sources.
     pub sources: &'a [SourceGuide],
 }
 
-/// What models are told about a source.
+/// Text about a source for models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceGuide {
     /// Its slug.

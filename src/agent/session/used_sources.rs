@@ -125,7 +125,7 @@ impl UsedSources {
     }
 }
 
-/// What a model is told about a source; `None` where there is nothing to tell.
+/// Text about a source for models; `None` where there is nothing to tell.
 fn guide(source: &SourceConfig, instructions: Option<&str>) -> Option<SourceGuide> {
     let mut parts = Vec::new();
     parts.extend(Some(clean(&source.tagline).into_owned()).filter(|text| !text.trim().is_empty()));
