@@ -41,8 +41,7 @@ fn find(bootstrap: &Bootstrap, name: &str) -> Result<SourceConfig, Exit> {
     }
     let names: Vec<String> = list.sources.iter().map(|source| source.slug.clone()).collect();
     let near = nearest(name, names.iter().map(String::as_str));
-    let end =
-        if names.is_empty() { ": none yet. Add one: lisle sources add".to_owned() } else { hint(near, &names) };
+    let end = if names.is_empty() { ": none yet. Add one: lisle sources add".to_owned() } else { hint(near, &names) };
     complain(&format!("lisle: no source {name:?}{end}"));
     Err(Exit::Usage)
 }

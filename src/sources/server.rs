@@ -275,7 +275,8 @@ impl ServerTask {
             let why = self.died(&how);
             self.log.add("lisle", vec![why.clone()]);
             if !self.may_start() {
-                return self.fail(format!("{why} Started {MOST_STARTS} times within a minute. The next message tries again."));
+                return self
+                    .fail(format!("{why} Started {MOST_STARTS} times within a minute. The next message tries again."));
             }
             self.state.send_replace(ServerState::Starting);
             tokio::select! {
