@@ -25,6 +25,8 @@ use tokio::sync::oneshot;
 
 /// A server stays until lisle lets go of it.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// Limit for the last lines of a program that ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Bytes of one line on a standard error.
 const LONGEST_LINE: usize = 16 * 1024;
 
@@ -206,11 +208,14 @@ fn wired(
     } else {
         (ControlSocket::Plain(parent.control), None)
     };
-    tokio::spawn(listen(errors, Arc::clone(log)));
+    let heard = tokio::spawn(listen(errors, Arc::clone(log)));
     let (say, ended) = oneshot::channel();
     tokio::spawn(async move {
+        let how = ending(report).await;
+        // Its last words come with its end; something that it left behind may hold the pipe open.
+        let _ = tokio::time::timeout(LAST_WORDS, heard).await;
         // Whoever waited may have let go of it.
-        let _ = say.send(ending(report).await);
+        let _ = say.send(how);
     });
     let hold = ProgramHold { control: Arc::new(control), _proxy: proxy, _process: parent.process };
     Ok(RunningProgram { input, output, hold, ended })

@@ -3,7 +3,7 @@
 //! It reads what commands read, and writes its own folder, the workspace's caches and the folders that its configuration
 //! opens. The session's folder of the site is the server's own.
 
-use super::{Site, caches_and_temp, drafts, only_shown, open_for_writing, scan, settled, with_reach, workspace_of};
+use super::{Site, caches_and_temp, drafts, only_shown, open_for_writing, scan, settled, workspace_of};
 use crate::sandbox::profile::Profile;
 use crate::sandbox::repository::Repository;
 
@@ -22,5 +22,5 @@ fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Re
     open_for_writing(site, &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, found, &mut bounds);
-    with_reach(site, found, repository, bounds)
+    super::reach::with_reach(site, found, repository, bounds)
 }
