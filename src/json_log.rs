@@ -1,9 +1,9 @@
 //! Log of JSON lines that does not grow without limit: at its length it is begun again, and the one before is kept.
 
+use crate::plain_file;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -59,7 +59,7 @@ impl JsonLog {
         let (file, length) = match open {
             Some(open) => open,
             None => {
-                let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
+                let file = plain_file::append(&self.path)?;
                 let length = file.metadata()?.len();
                 open.insert((file, length))
             }

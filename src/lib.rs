@@ -9,6 +9,8 @@
 //! | [`protocol`] | what crosses between the engine and its clients: [`protocol::Command`] to the engine, [`protocol::Event`] back |
 //! | [`http`] | start of every HTTP client |
 //! | [`json_log`] | logs of JSON lines that are begun again when they are long |
+//! | [`local_time`] | instants as people of this machine read them |
+//! | [`plain_file`] | regular files, opened so that nothing is waited for |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`routes`] | routes of messages: session keys and their rows in `sessions.json`, routing, resets, maintenance |
@@ -20,6 +22,7 @@
 //! | [`agent`] | the engine: a pure machine for each session, and the task that does its steps |
 //! | [`channels`] | messages of other people: the way in, their turns, replies |
 //! | [`gateway`] | the engine without a screen: a process with many clients, and their lines |
+//! | [`sharing`] | uploads of conversations to a server for shares |
 //! | [`keymap`] | keys, actions, and the bindings between them |
 //! | [`app`] | the screen's state, and how messages change it |
 //! | [`theme`] | roles and their styles |
@@ -73,12 +76,15 @@ pub mod gateway;
 pub mod http;
 pub mod json_log;
 pub mod keymap;
+pub mod local_time;
 pub mod permit;
+pub mod plain_file;
 pub mod protocol;
 pub mod provider;
 pub mod routes;
 pub mod runtime;
 pub mod sandbox;
+pub mod sharing;
 pub mod sources;
 pub mod store;
 pub mod theme;

@@ -21,6 +21,8 @@ pub struct ClientInfo {
     pub scopes: Scopes,
     /// A person is there who can be asked. Turns that others begin ask nobody.
     pub interactive: bool,
+    /// Turns that it begins know of no session but their own and those that it spawned: who wrote may not be the operator.
+    pub stranger: bool,
     /// Sessions whose events it gets.
     pub follows: Follows,
     /// Events are kept for it, so that it can come back and get those that it missed.
@@ -63,6 +65,7 @@ impl ClientInfo {
             name: name.to_owned(),
             scopes: Scopes::all(),
             interactive: true,
+            stranger: false,
             follows: Follows::Opened,
             resumes: false,
             reads_on: true,

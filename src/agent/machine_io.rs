@@ -20,6 +20,15 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunNo(pub u64);
 
+/// Company of a turn: who can be asked in it, and who reads what it finds out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnCompany {
+    /// Nobody can be asked.
+    pub asks_nobody: bool,
+    /// Whoever wrote may not be the operator: it knows of no session but its own and those that it spawned.
+    pub stranger: bool,
+}
+
 /// Input of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {

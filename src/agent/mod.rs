@@ -61,7 +61,6 @@ pub use self::rule_files::{Book, RuleBook};
 pub use self::source_files::{NoSources, SourceBook};
 /// Contexts, patterns and strategies, for clients that change their files.
 pub use crate::store::prompt_files;
-pub(crate) use clock::day;
 pub use connections::{Connections, Keys, Listed, Opened};
 pub use supervisor::{Engine, open};
 pub use undo::UndoSettings;

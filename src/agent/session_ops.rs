@@ -6,7 +6,7 @@
 
 use super::automatic_labels::AutoLabels;
 use super::blocking::blocking;
-use super::clock::{day, minute, now};
+use super::clock::now;
 use super::event_outbox::EngineOutbox;
 use super::mailbox::{Control, Mailbox, Released, Running, SHOWN};
 use super::session_files::trouble;
@@ -20,12 +20,24 @@ use crate::domain::session::Activity;
 use crate::domain::spending::Spending;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
+use crate::local_time::{day, minute};
 use crate::protocol::EngineEvent;
-use crate::store::{Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
+use crate::store::{Deleted, Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::oneshot;
+
+/// Use of an exported conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExportPurpose {
+    /// For the user.
+    Keep,
+    /// A page for others.
+    Share,
+    /// Lines that the client uploads.
+    Upload,
+}
 
 /// Number of headers written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
@@ -237,13 +249,17 @@ impl SessionOps {
 
     /// Moves them to the trash, or deletes them for good with `at_once`.
     pub(super) async fn delete(self, sessions: Vec<SessionId>, at_once: bool) {
-        let mut failed = Vec::new();
+        let (mut failed, mut pages) = (Vec::new(), 0);
         for id in self.with_children(sessions).await {
             match self.delete_one(&id, at_once).await {
-                Ok(trash) => self.out.send(EngineEvent::Deleted { session: id, trash }),
+                Ok((trash, revoked)) => {
+                    pages += revoked;
+                    self.out.send(EngineEvent::Deleted { session: id, trash });
+                }
                 Err(why) => failed.push((id, why)),
             }
         }
+        self.out.tell((pages > 0).then(|| Notice::new(Level::Info, format!("Shared pages revoked: {pages}"))));
         self.out.tell(failures("not deleted", failed));
     }
 
@@ -264,26 +280,27 @@ impl SessionOps {
         all
     }
 
-    async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<Option<TrashId>, String> {
+    async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<(Option<TrashId>, usize), String> {
         let mailbox = self.shared.sessions.mailbox(id);
         let released = match &mailbox {
             Some(mailbox) => released(mailbox, Running::Stops).await?,
             None => None,
         };
-        let (trash, worktree) = match released {
-            Some(Released::Nowhere(worktree)) => (None, worktree),
+        let (trash, worktree, pages) = match released {
+            Some(Released::Nowhere(worktree)) => (None, worktree, 0),
             Some(Released::OnDisk) | None => {
                 let (store, at, session) = (self.store(), now(), id.clone());
                 let _alone = self.shared.gates.enter(id).await;
                 let deleted = blocking(move || {
                     // Its worktree is known only while it is there.
                     let worktree = store.read(&session, 0)?.meta.worktree;
-                    let trash = if at_once {
-                        store.delete_now(&session).map(|()| None)
+                    let (trash, pages) = if at_once {
+                        (None, store.delete_now(&session)?)
                     } else {
-                        store.delete(&session, at).map(Some)
+                        let Deleted { trash, pages } = store.delete(&session, at)?;
+                        (Some(trash), pages)
                     };
-                    trash.map(|trash| (trash, worktree))
+                    Ok((trash, worktree, pages))
                 });
                 match deleted.await {
                     Some(deleted) => deleted.map_err(|error| why(&error))?,
@@ -299,7 +316,7 @@ impl SessionOps {
         if let Some(worktree) = worktree {
             self.remove_worktree(id, worktree).await;
         }
-        Ok(trash)
+        Ok((trash, pages))
     }
 
     /// Takes them out of the trash.
@@ -400,18 +417,22 @@ impl SessionOps {
 
     /// Writes a session's conversation to a file.
     pub(super) async fn export(self, id: SessionId, to: Option<PathBuf>, format: Option<Format>) {
-        self.written(id, false, move |store, id| store.export(id, format, to.as_deref(), &minute)).await;
+        self.written(id, ExportPurpose::Keep, move |store, id| store.export(id, format, to.as_deref(), &minute)).await;
     }
 
-    /// Writes a session's conversation as a page into its own folder.
-    pub(super) async fn share(self, id: SessionId) {
-        self.written(id, true, |store, id| store.share(id, &minute)).await;
+    /// Writes a session's conversation into its own folder: a page, or its lines for an upload.
+    pub(super) async fn share(self, id: SessionId, upload: bool) {
+        let (format, purpose) = match upload {
+            true => (Format::Json, ExportPurpose::Upload),
+            false => (Format::Html, ExportPurpose::Share),
+        };
+        self.written(id, purpose, move |store, id| store.share(id, format, &minute)).await;
     }
 
     async fn written(
         self,
         id: SessionId,
-        shared: bool,
+        purpose: ExportPurpose,
         write: impl FnOnce(&Store, &SessionId) -> Result<Exported, StoreError> + Send + 'static,
     ) {
         if let Some(mailbox) = self.shared.sessions.mailbox(&id) {
@@ -420,7 +441,8 @@ impl SessionOps {
         let (store, session) = (self.store(), id.clone());
         match blocking(move || write(&store, &session)).await {
             Some(Ok(Exported { path, masked })) => {
-                self.out.send(EngineEvent::Exported { session: id, path, masked, shared });
+                let (shared, upload) = (purpose != ExportPurpose::Keep, purpose == ExportPurpose::Upload);
+                self.out.send(EngineEvent::Exported { session: id, path, masked, shared, upload });
             }
             Some(Err(StoreError::NoSession { .. })) => {
                 self.out.tell(Some(Notice::new(Level::Info, "No messages in this session yet.")));

@@ -298,8 +298,8 @@ impl Supervisor {
                 self.beside(out, |ops, shared| ops.export(shared.sessions.meant(&session), to, format));
             }
             EngineCommand::Import { path, from } => self.beside(out, |ops, _| ops.import(path, from)),
-            EngineCommand::Share { session } => {
-                self.beside(out, |ops, shared| ops.share(shared.sessions.meant(&session)))
+            EngineCommand::Share { session, upload } => {
+                self.beside(out, |ops, shared| ops.share(shared.sessions.meant(&session), upload))
             }
             EngineCommand::Audit { session } => {
                 self.beside(out, |ops, shared| ops.audit(shared.sessions.meant(&session)))

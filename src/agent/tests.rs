@@ -13,6 +13,8 @@ mod looking;
 mod others;
 mod plan;
 mod refused;
+mod remembered;
+mod strangers;
 mod stuck;
 mod undo;
 
@@ -20,7 +22,7 @@ use super::{ClientInfo, Connections, EngineSettings, Follows, Inbox, Link, Setup
 use crate::domain::message::{Body, Message, UserText};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::request::{Request, TrustRequest};
-use crate::domain::rule::{Rule, RuleScope};
+use crate::domain::rule::{PermissionsFile, Rule, RuleScope};
 use crate::domain::{At, ConnectionName, MessageId, Mode, Notice, SessionId, SessionMeta};
 use crate::protocol::{
     Command, ConnectionInfo, EngineCommand, EngineEvent, Event, NewSession, Opened, QueueEdit, SessionCommand,
@@ -31,7 +33,7 @@ use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};
 use crate::tools::registry::Registry;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// An event that does not come in this time does not come at all.
@@ -52,17 +54,26 @@ fn store(home: &Path) -> Store {
     Store::open(Options { temp: home.to_owned(), ..options }).unwrap()
 }
 
-/// No files of rules.
-struct NoFiles {
+/// The rules of the workspace, in memory.
+struct WorkspaceRules {
     foreign: bool,
+    kept: Mutex<Vec<Rule>>,
 }
 
-impl super::RuleBook for NoFiles {
+impl super::RuleBook for WorkspaceRules {
     fn read(&self, cwd: &std::path::Path) -> Arc<super::Book> {
-        Arc::new(super::Book { here: vec![cwd.to_owned()], trusted: !self.foreign, ..super::Book::default() })
+        let file = PermissionsFile { rules: self.kept.lock().unwrap().clone(), ..PermissionsFile::default() };
+        Arc::new(super::Book {
+            files: vec![(RuleScope::Workspace, "permissions.json".into(), file)],
+            here: vec![cwd.to_owned()],
+            trusted: !self.foreign,
+            ..super::Book::default()
+        })
     }
-    fn add(&self, _: RuleScope, _: &std::path::Path, _: &[Rule]) -> Result<(), String> {
-        Err("there are no files".to_owned())
+    fn add(&self, scope: RuleScope, _: &std::path::Path, rules: &[Rule]) -> Result<(), String> {
+        assert_eq!(scope, RuleScope::Workspace);
+        self.kept.lock().unwrap().extend_from_slice(rules);
+        Ok(())
     }
     fn remove(&self, _: RuleScope, _: &std::path::Path, _: &Rule) -> Result<(), String> {
         Err("there are no files".to_owned())
@@ -152,7 +163,7 @@ impl Engine {
             tools: Registry::standard(),
             sources: Arc::new(crate::agent::NoSources),
             servers: crate::sources::Servers::default(),
-            rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
+            rules: Arc::new(WorkspaceRules { foreign: store.is_foreign(), kept: Mutex::default() }),
             settings,
             chosen: Box::new(|_, model| model.is_some()),
         };

@@ -1,7 +1,7 @@
 //! Requests of running calls to the engine: a side request to a model, the sessions, a session for a task.
 
 use super::blocking::blocking;
-use super::machine_io::{Input, RunNo};
+use super::machine_io::{Input, RunNo, TurnCompany};
 use super::mailbox::{Control, Mailbox, Report};
 use super::session_ops::SessionOps;
 use super::shared_state::Shared;
@@ -37,8 +37,8 @@ pub(super) struct ToolHost {
     pub(super) mode: Mode,
     /// Store for undo of the turn's changes.
     pub(super) undo: UndoTarget,
-    /// Nobody can be asked in the turn, nor in the sessions that it spawns.
-    pub(super) asks_nobody: bool,
+    /// Company of the turn, and of the sessions that it spawns.
+    pub(super) company: TurnCompany,
 }
 
 impl ToolHost {
@@ -48,15 +48,29 @@ impl ToolHost {
         meta: &SessionMeta,
         mailbox: Mailbox,
         undo: UndoTarget,
-        asks_nobody: bool,
+        company: TurnCompany,
     ) -> Self {
-        Self { shared: shared.clone(), meta: meta.clone(), mailbox, run: RunNo(0), mode: meta.mode, undo, asks_nobody }
+        Self { shared: shared.clone(), meta: meta.clone(), mailbox, run: RunNo(0), mode: meta.mode, undo, company }
     }
 
     /// The same for one call.
     pub(super) fn decided(mut self, decided: Decided) -> Self {
         (self.run, self.mode) = (decided.run, decided.mode);
         self
+    }
+
+    /// True if the turn may know of a session.
+    fn knows(&self, session: &SessionMeta) -> bool {
+        let own = |id: &SessionId| *id == self.meta.id;
+        !self.company.stranger || own(&session.id) || session.parent.as_ref().is_some_and(|by| own(&by.session))
+    }
+
+    /// Refuses a session that the turn may not know of, in the words for one that there is not.
+    async fn check(&self, session: &SessionId) -> Result<(), String> {
+        if !self.company.stranger || self.sessions().await?.iter().any(|meta| meta.id == *session) {
+            return Ok(());
+        }
+        Err(format!("No session {session} in this workspace. `list_sessions` has the ids."))
     }
 
     fn recorder(&self) -> Option<UsageRecorder> {
@@ -120,7 +134,7 @@ impl Host for ToolHost {
     }
 
     fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>> {
-        let shared = self.shared.clone();
+        let (host, shared) = (self.clone(), self.shared.clone());
         Box::pin(async move {
             let store = shared.setup.store.clone();
             let listing = blocking(move || store.list()).await.ok_or("Can't list the sessions.")?;
@@ -132,13 +146,15 @@ impl Host for ToolHost {
                     *meta = now.clone();
                 }
             }
+            sessions.retain(|meta| host.knows(meta));
             Ok(sessions)
         })
     }
 
     fn said(&self, session: SessionId, rows: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
-        let shared = self.shared.clone();
+        let (host, shared) = (self.clone(), self.shared.clone());
         Box::pin(async move {
+            host.check(&session).await?;
             if let Some(mailbox) = shared.sessions.mailbox(&session) {
                 let (done, flushed) = oneshot::channel();
                 if mailbox.control(Control::Flush { done }).is_ok() {
@@ -157,7 +173,9 @@ impl Host for ToolHost {
 
     fn change(&self, session: SessionId, change: PropertyChange) -> BoxFuture<'static, Result<(), String>> {
         let ops = SessionOps { shared: self.shared.clone(), out: self.shared.out.clone() };
+        let host = self.clone();
         Box::pin(async move {
+            host.check(&session).await?;
             match ops.change_one(&session, &change).await {
                 Ok(Some(meta)) => {
                     ops.out.send(EngineEvent::SessionChanged(Box::new(meta)));

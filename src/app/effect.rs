@@ -4,6 +4,7 @@ use super::msg::Timer;
 use super::state::sessions::kept::Kept;
 use crate::domain::attachment::Attachment;
 use crate::domain::code::Block;
+use crate::domain::export::SharedFile;
 use crate::domain::ids::SessionId;
 use crate::domain::picture::Want;
 use crate::protocol::Command;
@@ -82,17 +83,19 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
-    /// Give the page of a session an address, where a gateway of this machine serves such; answered by
-    /// [`super::Msg::Shared`].
-    SharePage {
+    /// Have the engine write the shown session for others, in the form that the configured place for shares takes.
+    Share {
         /// Session.
         session: SessionId,
-        /// The page.
-        path: PathBuf,
-        /// Number of masked keys.
-        masked: usize,
     },
-    /// Take the addresses of a session's pages back.
+    /// Give the page of a session an address, where a gateway of this machine serves such; answered by
+    /// [`super::Msg::Share`].
+    SharePage(SharedFile),
+    /// Find where a session's lines would be uploaded; answered by [`super::Msg::Share`].
+    OfferUpload(SharedFile),
+    /// Upload a session's lines; answered by [`super::Msg::Share`].
+    Upload(SharedFile),
+    /// Revoke the addresses of a session's pages and uploads.
     Unshare {
         /// Session.
         session: SessionId,

@@ -19,6 +19,6 @@ pub mod update;
 
 pub use effect::Effect;
 pub use line::Line;
-pub use msg::Msg;
+pub use msg::{Msg, ShareAnswer};
 pub use state::State;
 pub use update::{chooses, repeats, resolve, start, update};

@@ -9,6 +9,7 @@ use crate::app::state::sessions::Group;
 use crate::domain::Notice;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
+use crate::domain::export::SharedFile;
 use crate::domain::finding::Finding;
 use crate::domain::ids::{MessageId, RequestId, SessionId};
 use crate::domain::picture::{KnownPicture, Pixels, Want};
@@ -18,6 +19,25 @@ use crate::keymap::action::Action;
 use crate::keymap::key::Key;
 use crate::protocol::Stamped;
 use std::path::PathBuf;
+
+/// Step of `/share`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShareAnswer {
+    /// Answer to [`super::Effect::OfferUpload`].
+    Offered {
+        /// Lines of the session.
+        file: SharedFile,
+        /// Address of the server.
+        server: String,
+    },
+    /// Answer to [`super::Effect::SharePage`] and [`super::Effect::Upload`].
+    Done {
+        /// File of the conversation.
+        file: SharedFile,
+        /// Its address; `None` where no gateway serves pages.
+        address: Option<String>,
+    },
+}
 
 /// Message to the screen.
 #[derive(Clone, Debug)]
@@ -115,15 +135,8 @@ pub enum Msg {
     Doctor(Vec<Finding>),
     /// Sessions of other programs were found on this machine.
     Histories(Vec<FoundHistory>),
-    /// Answer to [`super::Effect::SharePage`].
-    Shared {
-        /// The page.
-        path: PathBuf,
-        /// Number of masked keys.
-        masked: usize,
-        /// Its address; `None` where no gateway serves pages.
-        address: Option<String>,
-    },
+    /// A step of `/share` was done.
+    Share(ShareAnswer),
     /// Answer to [`super::Effect::Histories`]: nothing on another machine, whose engine would import.
     Importable(Vec<FoundHistory>),
     /// The user's own commands, as they are now.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct ChannelLogLine {
     /// Milliseconds since 1970.
     pub at: i64,
-    /// Event: `refused`, `pairing`, `withheld`, `dead`, `command`, `failed`, `dropped`.
+    /// Event: `refused`, `pairing`, `displaced`, `withheld`, `dead`, `command`, `failed`, `dropped`.
     pub what: String,
     /// Channel.
     pub channel: String,

@@ -14,6 +14,7 @@ use crate::domain::SessionId;
 use crate::domain::context::{ContextPart, ContextReport, ContextSort};
 use crate::domain::notice::Level;
 use crate::domain::sanitise::clean_line;
+use crate::local_time::minute;
 use crate::protocol::{Event, SessionCommand, SessionEvent, TurnEnd};
 use crate::routes::config::SendAction;
 use crate::routes::key::{AgentId, SessionKey};
@@ -233,8 +234,7 @@ impl Conversation {
         let counters = &row.conversation.counters;
         let figure = |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
         let due = reset_due(reset_policy(&self.hub, &self.key, &taken.message), row, &TimeZone::system());
-        let due = due.and_then(|at| jiff::Timestamp::from_millisecond(at.0).ok());
-        let due = due.map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
+        let due = due.map(minute);
         let sends = self.sends(Some(row), taken);
         let lines = [
             format!("Session: {}", row.links.label.as_deref().unwrap_or("Main")),

@@ -11,6 +11,7 @@ use super::record::{ChannelTurn, ReplyKind, TakenMessage};
 use super::reply::{TurnResult, finished};
 use super::rows::now;
 use super::turn::{RunningTurn, TakenUp, TurnStep};
+use crate::domain::hex::hex;
 use crate::domain::ids::{At, MessageId};
 use crate::protocol::{Opened, QueueEdit, SessionCommand, TurnEnd};
 use crate::routes::key::{AgentId, SessionKey};
@@ -88,8 +89,7 @@ async fn until(tick: Option<At>) {
 fn turn_id(messages: &[TakenMessage]) -> MessageId {
     let facts: Vec<_> = messages.iter().map(|taken| (taken.message.source(), &taken.message.id, taken.at)).collect();
     let hash = Sha256::digest(serde_json::to_vec(&facts).unwrap_or_default());
-    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    MessageId::new(format!("in-{hex}"))
+    MessageId::new(format!("in-{}", hex(&hash[..16])))
 }
 
 impl Conversation {

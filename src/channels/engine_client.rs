@@ -57,7 +57,7 @@ impl EngineClient {
     pub fn of(engine: &Engine, channel: &str) -> Self {
         let local = ClientInfo::local(&format!("channel {channel}"));
         // With limits, as others that could name a session that there is not.
-        let info = ClientInfo { limits: Some(BacklogLimits::default()), reads_on: false, ..local };
+        let info = ClientInfo { limits: Some(BacklogLimits::default()), reads_on: false, stranger: true, ..local };
         Self { link: engine.connect(info), early: VecDeque::new() }
     }
 

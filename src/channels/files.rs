@@ -1,21 +1,26 @@
 //! Files of the channels beside the gateway's secret, where commands of a model can't reach: who may write, and secrets of
 //! webhooks. The command line and the gateway change them, one at a time.
 
+use crate::domain::hex::hex;
 use crate::domain::ids::At;
+use crate::plain_file;
 use crate::routes::allow::{Admission, ChannelAccess, Knock, PairingRequest};
 use crate::routes::key::OpaqueChannels;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::DirBuilder;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes of chance in a secret.
 const SECRET: usize = 32;
 /// Beginning of each secret: a person, or a program that looks for secrets, knows it by this.
 const PREFIX: &str = "lisle_hook_";
+
+/// Bytes of a list that lisle reads whole.
+const LONGEST: u64 = 64 << 20;
 
 /// Files of the channels of a home.
 #[derive(Clone, Debug)]
@@ -26,12 +31,12 @@ pub struct ChannelFiles {
 /// Bytes of the system's source of chance.
 pub(super) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
 fn read<T: DeserializeOwned + Default>(path: &Path) -> io::Result<T> {
-    match std::fs::read(path) {
+    match plain_file::read(path, LONGEST) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(T::default()),
@@ -89,7 +94,7 @@ impl ChannelFiles {
         T: Serialize + DeserializeOwned + Default,
     {
         self.make()?;
-        let folder = File::open(&self.folder)?;
+        let folder = plain_file::folder(&self.folder)?;
         folder.lock()?;
         let mut value: T = read(path)?;
         let before = serde_json::to_vec_pretty(&value)?;
@@ -101,7 +106,7 @@ impl ChannelFiles {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+            let mut file = plain_file::create_new(&new)?;
             file.write_all(&after)?;
             file.sync_all()?;
             std::fs::rename(&new, path)?;
@@ -139,7 +144,7 @@ impl ChannelFiles {
         let access = self.channel_access(knock.channel, configured)?;
         let knock = Knock { direct: knock.direct && pairing, ..*knock };
         let (_, admission) = access.admit(&knock, opaque);
-        if !matches!(admission, Admission::Code(_)) {
+        if !matches!(admission, Admission::Code { .. }) {
             return Ok(admission);
         }
         // Again with the file for ourselves: others may have asked meanwhile.
@@ -148,7 +153,7 @@ impl ChannelFiles {
             let mut whole = stored.clone();
             whole.allowed.extend(configured.iter().cloned());
             let (after, admission) = whole.admit(&knock, opaque);
-            stored.requests = after.requests;
+            (stored.requests, stored.displaced) = (after.requests, after.displaced);
             Ok(admission)
         })
     }
@@ -220,8 +225,7 @@ impl ChannelFiles {
                 return Ok(secret.clone());
             }
             let bytes: [u8; SECRET] = random()?;
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            let secret = format!("{PREFIX}{hex}");
+            let secret = format!("{PREFIX}{}", hex(&bytes));
             all.insert(channel.to_owned(), secret.clone());
             Ok(secret)
         })
@@ -244,7 +248,7 @@ mod tests {
         let admit = |sender: &str, pairing| files.admit(&knock(sender, 7), &["bob".into()], pairing, &opaque).unwrap();
         assert_eq!(admit("bob", true), Admission::Admitted);
         assert!(matches!(admit("ana", false), Admission::Refused(_)), "no pairing on this channel");
-        let Admission::Code(code) = admit("ana", true) else { panic!("no code") };
+        let Admission::Code { code, .. } = admit("ana", true) else { panic!("no code") };
         assert!(matches!(admit("ana", true), Admission::Refused(_)), "the code is sent once");
         assert!(files.approve("d", code.as_str(), At(2_000)).unwrap().is_none(), "of another channel");
         assert_eq!(files.approve("c", code.as_str(), At(2_000)).unwrap().unwrap().sender, "ana");

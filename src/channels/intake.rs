@@ -104,8 +104,13 @@ pub(super) async fn take(
     let Some((_, config)) = known else { return Err(InboundError::UnknownChannel(message.channel)) };
     match admit(hub, config, &message).await? {
         Admission::Admitted => to_its_end(admitted(hub.clone(), message)).await?,
-        Admission::Code(code) => {
+        Admission::Code { code, displaced } => {
             let code = code.as_str().to_owned();
+            if let Some(sender) = displaced {
+                let why = "the list of pairing requests was full: this one made room";
+                let line = ChannelLogLine::of("displaced", &message, why);
+                hub.log.add(&ChannelLogLine { person: sender, ..line });
+            }
             to_its_end(pairing(hub.clone(), message, code)).await
         }
         Admission::Refused(reason) => {

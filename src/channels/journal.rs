@@ -4,9 +4,9 @@
 //! anybody is never in it.
 
 use super::record::ChannelRecord;
-use std::fs::{File, OpenOptions};
+use crate::plain_file;
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
@@ -29,19 +29,22 @@ pub(super) struct Journal {
     to: Sender<JournalWrite>,
 }
 
+/// Bytes of a journal. It is begun again long before.
+const LONGEST: u64 = 1 << 30;
+
 /// Reads the records of a file, and cuts off a torn line. Lines that are no records are named and left out.
 ///
 /// # Errors
 /// Fails if the file can't be read or cut.
 pub(super) fn read(path: &Path) -> io::Result<Vec<ChannelRecord>> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match plain_file::read(path, LONGEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     if whole < bytes.len() {
-        OpenOptions::new().write(true).open(path)?.set_len(whole as u64)?;
+        plain_file::change(path)?.set_len(whole as u64)?;
     }
     let (mut records, mut odd) = (Vec::new(), false);
     let lines = bytes.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n');
@@ -57,7 +60,7 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<ChannelRecord>> {
     if odd {
         // It begins again without them.
         let copy = path.with_extension(format!("corrupt.{}", jiff::Timestamp::now().as_millisecond()));
-        std::fs::copy(path, &copy)?;
+        plain_file::create_new(&copy)?.write_all(&bytes)?;
         tracing::error!(copy = %copy.display(), "the records of channels that can't be read are kept");
     }
     Ok(records)
@@ -112,10 +115,10 @@ fn begin(path: &Path, bytes: &[u8]) -> io::Result<File> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&new)?;
+    let mut file = plain_file::create_new(&new)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    let folder = File::open(path.parent().unwrap_or(Path::new(".")))?;
+    let folder = plain_file::folder(path.parent().unwrap_or(Path::new(".")))?;
     std::fs::rename(&new, path)?;
     // The new file has the name from here on: whatever is added belongs there.
     if let Err(error) = folder.sync_all() {

@@ -5,7 +5,8 @@ use super::exit::Exit;
 use super::output::{complain, say};
 use crate::domain::audit_log::{AuditEntry, AuditLog, Fate};
 use crate::domain::permission::Sandbox;
-use crate::domain::{At, sanitise};
+use crate::domain::sanitise;
+use crate::local_time::second;
 use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
@@ -63,11 +64,4 @@ fn line(out: &mut String, entry: &AuditEntry) {
             let _ = writeln!(out, "  {:<7}  {:<9}  {tool} {subject}", "-", "-");
         }
     }
-}
-
-/// The second of an instant, in this machine's time zone.
-fn second(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
-        .unwrap_or_else(|_| " ".repeat(19))
 }

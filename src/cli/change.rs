@@ -12,7 +12,7 @@ use crate::domain::{SessionId, SessionMeta, sanitise};
 use crate::protocol::{Command, EngineCommand, SessionCommand};
 use crate::runtime::gateway;
 use crate::runtime::setup::Bootstrap;
-use crate::store::StoreError;
+use crate::store::{Deleted, StoreError};
 use std::io::{BufRead, IsTerminal, Write};
 
 /// Way of a change to a session that the gateway has open: the commands that do the same there, and what came of them.
@@ -240,18 +240,20 @@ pub(super) fn delete(bootstrap: &Bootstrap, args: &Delete) -> Exit {
         |id: &SessionId| vec![Command::Engine(EngineCommand::Delete { sessions: vec![id.clone()], now: args.now })];
     let gateway = ByGateway { bootstrap, commands: &commands, after: &|_| Ok(None) };
     let (names, exit) = each(&args.ids, "deleted", &gateway, |id| {
-        let name = if args.now {
-            bootstrap.store.delete_now(id).map(|()| None)
+        let (name, pages) = if args.now {
+            (None, bootstrap.store.delete_now(id)?)
         } else {
-            bootstrap.store.delete(id, at).map(Some)
+            let Deleted { trash, pages } = bootstrap.store.delete(id, at)?;
+            (Some(trash), pages)
         };
-        if name.is_ok()
-            && let Some((_, tree)) = worktrees.iter().find(|(of, _)| of == id)
-        {
+        if pages > 0 {
+            complain(&format!("lisle: shared pages of {id} revoked: {pages}."));
+        }
+        if let Some((_, tree)) = worktrees.iter().find(|(of, _)| of == id) {
             let path = tree.path.display();
             complain(&format!("lisle: kept the git worktree of {id}: {path} on branch {}.", tree.branch));
         }
-        name
+        Ok(name)
     });
     let mut out = String::new();
     for name in names.into_iter().flatten() {

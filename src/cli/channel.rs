@@ -72,6 +72,7 @@ struct ListedChannel<'a> {
     pairing: bool,
     allowed: Vec<String>,
     requests: Vec<ListedRequest>,
+    displaced: u64,
 }
 
 #[derive(Serialize)]
@@ -100,6 +101,7 @@ async fn list(bootstrap: &Bootstrap, settings: &ChannelSettings, files: &Channel
             pairing: config.pairing,
             allowed: access.allowed,
             requests: access.requests.into_iter().map(request).collect(),
+            displaced: access.displaced,
         });
     }
     let way = GatewayRoute::Socket(runtime::gateway::files(&bootstrap.paths));
@@ -119,6 +121,10 @@ async fn list(bootstrap: &Bootstrap, settings: &ChannelSettings, files: &Channel
         for request in &one.requests {
             let name = request.name.as_deref().map_or_else(String::new, |name| format!(" ({})", clean_line(name)));
             say(&format!("  asks     {}{name}\n", clean_line(&request.sender)));
+        }
+        if one.displaced > 0 {
+            let codes = count(usize::try_from(one.displaced).unwrap_or(usize::MAX), "code is", "codes are");
+            say(&format!("  asked    {codes} void: the list of requests was full\n"));
         }
     }
     if let Some(figures) = figures {

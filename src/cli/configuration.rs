@@ -90,7 +90,13 @@ fn show(bootstrap: &Bootstrap, args: &ShowConfig) -> Exit {
 async fn edit(bootstrap: &Bootstrap) -> Exit {
     let path = bootstrap.paths.config_file();
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let command = editor::command(&|name| std::env::var(name).ok());
+    let command = match editor::command_without_screen(&|name| std::env::var(name).ok()) {
+        Ok(command) => command,
+        Err(error) => {
+            complain(&format!("lisle: {error}"));
+            return Exit::Usage;
+        }
+    };
     let edited = match made {
         Ok(()) => editor::open_file(&command, &path, None).await.map_err(|error| error.to_string()),
         Err(error) => Err(format!("can't make the folder of {}: {error}", path.display())),

@@ -201,7 +201,6 @@ pub(super) async fn run(bootstrap: &Bootstrap, command: GatewayCommand) -> Exit 
         }
         GatewayCommand::Stdio => return lead(&files).await,
         GatewayCommand::Token(args) => return token(&files, args),
-        GatewayCommand::Share(args) => return super::share::run(bootstrap, &files, &way, &args).await,
         GatewayCommand::Link => remote::call::<LinkMade>(&way, methods::LINK, &()).await.map(|made| {
             say(&format!("{}\n", clean_line(&made.url)));
             complain(&format!("It lets one browser in, once, within {} min.", made.seconds / 60));
@@ -362,6 +361,9 @@ fn tell_clients(clients: &[ClientShown]) -> Exit {
     let line = |client: &ClientShown| {
         let state = if client.connected { "connected" } else { "line lost" };
         let (id, name) = (clean_line(&client.id), clean_line(&client.name));
+        if let Some(token) = &client.token {
+            return format!("{id}  {name}  link of token {}  for {}\n", clean_line(token), elapsed(client.seconds));
+        }
         format!("{id}  {name}  lisle {}  {state} for {}\n", clean_line(&client.version), elapsed(client.seconds))
     };
     say(&clients.iter().map(line).collect::<String>());

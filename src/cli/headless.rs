@@ -59,7 +59,7 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
         Err(exit) => return exit,
     };
     if run.input.dry_run {
-        return input.print(&prompt.text);
+        return input.print(&prompt.text, run.output.format);
     }
     if let Err(exit) = run_result::check(&run.output) {
         return exit;

@@ -192,6 +192,7 @@ async fn dispatch(
         CliCommand::Context(command) => prompts::contexts(&bootstrap, command).await,
         CliCommand::Strategy(command) => prompts::strategies(&bootstrap, command),
         CliCommand::Sessions(command) => sessions::run(&bootstrap, command),
+        CliCommand::Share(args) => share::run(&bootstrap, &args).await,
         CliCommand::Audit(args) => audit::run(&bootstrap, &args),
         CliCommand::Usage(args) => usage::run(&bootstrap, &args),
         CliCommand::Permissions(command) => permissions::run(&bootstrap, command),

@@ -1,7 +1,7 @@
 //! Writing to stdout and stderr. A closed pipe is not an error: whoever read has read enough.
 
 use super::exit::Exit;
-use crate::domain::{At, sanitise};
+use crate::domain::sanitise;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -102,10 +102,4 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
             Exit::Failed
         }
     }
-}
-
-pub(super) fn day(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_else(|_| "                ".to_owned())
 }

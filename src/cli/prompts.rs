@@ -160,7 +160,13 @@ async fn edit(folders: &PromptFolders, args: EditContext) -> Exit {
         },
         None => String::new(),
     };
-    let command = editor::command(&|name| std::env::var(name).ok());
+    let command = match editor::command_without_screen(&|name| std::env::var(name).ok()) {
+        Ok(command) => command,
+        Err(error) => {
+            complain(&format!("lisle: {error}"));
+            return Exit::Usage;
+        }
+    };
     let after = match editor::edit_as(&command, &std::env::temp_dir(), &format!("{}.md", args.name), &before).await {
         Ok(after) => after,
         Err(error) => {

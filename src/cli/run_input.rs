@@ -1,10 +1,11 @@
 //! Input of `lisle run`: its message with pattern and variables, and what goes into the system prompt. Everything is checked
 //! before anything is sent.
 
-use super::args::RunArgs;
+use super::args::{RunArgs, RunFormat};
 use super::exit::Exit;
-use super::output::{complain, say};
+use super::output::{complain, say, say_json};
 use super::prompts;
+use super::run_events::VERSION;
 use crate::domain::message::UserText;
 use crate::domain::prompt_text::{INPUT, NO_TEXT, NamedText, PatternError, PromptKind, fill, fill_input, variables};
 use crate::domain::rule::{Rule, RuleEffect};
@@ -13,7 +14,7 @@ use crate::protocol::SessionCommand;
 use crate::runtime::setup::Bootstrap;
 use crate::store::prompt_files::{PromptFolders, text_of};
 use crate::tools::json_schema::Schema;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -112,7 +113,19 @@ impl RunInput {
     }
 
     /// Prints what would be sent.
-    pub(super) fn print(&self, message: &str) -> Exit {
+    pub(super) fn print(&self, message: &str, format: Option<RunFormat>) -> Exit {
+        if !matches!(format, None | Some(RunFormat::Text)) {
+            let text = |wanted| {
+                let found = self.chosen.iter().find(|(kind, _)| *kind == wanted);
+                found.and_then(|(_, text)| text.as_ref()).map(|text| json!({"name": text.name, "text": text.text}))
+            };
+            let sent = json!({
+                "v": VERSION, "type": "dry-run", "message": message.trim_end(), "attachments": self.attach,
+                "strategy": text(PromptKind::Strategy), "context": text(PromptKind::Context), "tools": !self.no_tools,
+            });
+            say_json(&sent.to_string());
+            return Exit::Done;
+        }
         let chosen = self.chosen.iter().filter_map(|(kind, text)| Some((kind.word(), text.as_ref()?)));
         let mut out: String = chosen.map(|(kind, text)| format!("[{kind} {}]\n{}\n\n", text.name, text.text)).collect();
         for path in &self.attach {

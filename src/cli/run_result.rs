@@ -2,10 +2,11 @@
 
 use super::args::OutputArgs;
 use super::exit::Exit;
-use super::output::{complain, day, put_err};
+use super::output::{complain, put_err};
 use crate::domain::SessionId;
 use crate::domain::export::Format;
 use crate::domain::sanitise::clean_line;
+use crate::local_time::minute;
 use crate::runtime::clipboard::{self, ClipboardOutcome};
 use crate::runtime::setup::Bootstrap;
 use std::io::IsTerminal;
@@ -43,7 +44,7 @@ fn write(
     match session.filter(|_| run.output_session) {
         // Keys are masked there; who wants to know of it exports the session.
         Some(session) => {
-            let whole = bootstrap.store.export_to(session, Format::default(), &day, &mut |piece| {
+            let whole = bootstrap.store.export_to(session, Format::default(), &minute, &mut |piece| {
                 bytes.extend_from_slice(piece);
                 Ok(())
             });

@@ -2,10 +2,11 @@
 
 use super::args::SearchArgs;
 use super::exit::Exit;
-use super::output::{complain, day, put};
+use super::output::{complain, put};
 use crate::domain::query::Query;
 use crate::domain::sanitise;
 use crate::domain::search_hit::{HitIn, RowHit, SessionHits};
+use crate::local_time::minute;
 use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -57,7 +58,7 @@ pub(super) fn search(bootstrap: &Bootstrap, search: &SearchArgs) -> Exit {
 
 fn as_text(found: &SessionHits, marks: bool) -> String {
     let title = sanitise::clean_line(&found.title);
-    let mut out = format!("{}  {}  {title}\n", found.session, day(found.last_message));
+    let mut out = format!("{}  {}  {title}\n", found.session, minute(found.last_message));
     for hit in &found.hits {
         let _ = writeln!(out, "  {}: {}", place(hit.place), line(hit, marks));
     }

@@ -5,14 +5,16 @@ use super::args::{Export, Json, ListArgs, SessionsCommand, ShowArgs, Verify};
 use super::change;
 use super::definitions::{self, MistakesReported};
 use super::exit::Exit;
-use super::output::{complain, day, print_json, say};
+use super::output::{complain, print_json, say};
 use super::routes;
 use crate::domain::attention::Attention;
+use crate::domain::export::Format;
 use crate::domain::expression::Expression;
 use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::session_health::HealthReport;
 use crate::domain::{At, SessionId, SessionMeta, sanitise};
+use crate::local_time::minute;
 use crate::runtime::setup::Bootstrap;
 use serde::Serialize;
 use std::fmt::Write;
@@ -165,7 +167,7 @@ fn list(bootstrap: &Bootstrap, args: &ListArgs) -> Exit {
             out,
             "{:width$}  {}  {:>5}  {title}{marks}",
             meta.id.as_str(),
-            day(meta.last_message),
+            minute(meta.last_message),
             meta.messages
         );
     }
@@ -209,7 +211,7 @@ fn trash(bootstrap: &Bootstrap, args: &Json) -> Exit {
             out,
             "{:width$}  {}  {:>8}  {}{cleared}",
             one.trash.0,
-            day(one.deleted),
+            minute(one.deleted),
             size(one.bytes),
             sanitise::clean_line(title)
         );
@@ -333,35 +335,34 @@ pub(super) fn show_one(bootstrap: &Bootstrap, id: &SessionId, json: bool) -> Exi
 
 fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
     let Some(id) = &args.id else { return Exit::Usage };
-    let told_masked = |masked: usize| {
-        if masked > 0 {
-            complain(&format!("lisle: {} masked.", masked_words(masked)));
+    let (store, by_name) = (&bootstrap.store, args.out.as_deref().and_then(Format::of));
+    let format = args.format.or(by_name).unwrap_or_default();
+    // What is masked is said before anything is written.
+    let done = store.export_to(id, format, &minute, &mut |_| Ok(())).and_then(|masked| {
+        if let Some(words) = masked.words() {
+            complain(&format!("lisle: masked: {words}."));
         }
-    };
-    let done = match &args.out {
-        Some(out) => {
-            // From where the command is given, not from where the session's tools work.
-            let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
-            bootstrap.store.export(id, args.format, Some(&out), &day).map(|done| {
-                say(&format!("{}\n", done.path.display()));
-                done.masked
-            })
+        match &args.out {
+            Some(out) => {
+                // From where the command is given, not from where the session's tools work.
+                let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
+                store.export(id, Some(format), Some(&out), &minute).map(|done| {
+                    say(&format!("{}\n", done.path.display()));
+                })
+            }
+            None => {
+                // A pipe that nobody reads any more ends it, and is no error.
+                let mut closed = false;
+                let done = store.export_to(id, format, &minute, &mut |bytes| {
+                    closed = !say(&String::from_utf8_lossy(bytes));
+                    if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+                });
+                if closed { Ok(()) } else { done.map(drop) }
+            }
         }
-        None => {
-            // A pipe that nobody reads any more ends it, and is no error.
-            let mut closed = false;
-            let done = bootstrap.store.export_to(id, args.format.unwrap_or_default(), &day, &mut |bytes| {
-                closed = !say(&String::from_utf8_lossy(bytes));
-                if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
-            });
-            if closed { Ok(0) } else { done }
-        }
-    };
+    });
     match done {
-        Ok(masked) => {
-            told_masked(masked);
-            Exit::Done
-        }
+        Ok(()) => Exit::Done,
         Err(error) => {
             complain(&format!("lisle: can't export {id}: {error}."));
             Exit::Failed
@@ -387,7 +388,7 @@ fn as_text(row: &Message) -> String {
         Body::Thinking(thought) => labelled("thinking", &thought.text),
         Body::Tool(call) => {
             let result = call.result.as_deref().unwrap_or("(no result)");
-            labelled(&format!("{} {}", call.name, sanitise::reveal_line(&call.subject)), result)
+            labelled(format!("{} {}", call.name, sanitise::reveal_line(&call.subject)).trim_end(), result)
         }
         Body::Error(failure) => labelled("error", &format!("{}: {}", failure.title, failure.text)),
         Body::Info(info) => labelled("note", &info.text),

@@ -1,88 +1,134 @@
-//! `lisle gateway share`: pages that everybody reads who has their address.
+//! `lisle share`: conversations that everybody reads who has their address.
 
-use super::args::ShareArgs;
+use super::args::{ShareArgs, ShareCommand};
 use super::exit::Exit;
-use super::gateway::failed;
 use super::output::{complain, print_json, say};
 use crate::domain::export::Format;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, SessionId};
-use crate::gateway::dial::GatewayRoute;
-use crate::gateway::home::GatewayFiles;
-use crate::gateway::methods::{self, Status};
-use crate::gateway::remote;
-use crate::gateway::shares::SharedPages;
+use crate::gateway::shares::{SharedPage, SharedSession};
+use crate::local_time::minute;
+use crate::runtime;
 use crate::runtime::setup::Bootstrap;
-use std::time::Duration;
+use crate::runtime::sharing::Shares;
+use serde::Serialize;
 
-pub(super) async fn run(bootstrap: &Bootstrap, files: &GatewayFiles, way: &GatewayRoute, args: &ShareArgs) -> Exit {
-    let pages = SharedPages::of(files);
-    if let Some(id) = &args.revoke {
-        return match pages.revoke(id) {
-            Ok(true) => Exit::Done,
-            Ok(false) => failed("unknown page; --list shows the shared pages"),
-            Err(error) => failed(&format!("the page was not removed: {error}")),
-        };
+/// A share, as programs read it.
+#[derive(Serialize)]
+struct ShareShown<'a> {
+    #[serde(flatten)]
+    page: &'a SharedPage,
+    /// Address, where one is known.
+    url: Option<String>,
+}
+
+/// A share that was made, as programs read it.
+#[derive(Serialize)]
+struct ShareMade<'a> {
+    id: &'a str,
+    session: &'a SessionId,
+    url: Option<&'a str>,
+    keys_masked: usize,
+    home_paths_masked: usize,
+}
+
+pub(super) async fn run(bootstrap: &Bootstrap, args: &ShareArgs) -> Exit {
+    let shares = Shares::new(runtime::gateway::files(&bootstrap.paths), bootstrap.settings.share.clone());
+    match (&args.command, &args.session) {
+        (Some(ShareCommand::List(json)), _) => list(&shares, json.json).await,
+        (Some(ShareCommand::Revoke(args)), _) => revoke(bootstrap, &shares, &args.ids).await,
+        (None, Some(session)) => share(bootstrap, &shares, &named(bootstrap, session), args).await,
+        (None, None) => Exit::Usage,
     }
-    match &args.session {
-        Some(session) => share(bootstrap, &pages, way, session, args.expires).await,
-        None => list(&pages, args.json),
-    }
 }
 
-fn now() -> At {
-    At(jiff::Timestamp::now().as_millisecond())
+/// The session of a name, else of an id.
+fn named(bootstrap: &Bootstrap, written: &SessionId) -> SessionId {
+    bootstrap.store.named(written.as_str()).unwrap_or_else(|| written.clone())
 }
 
-fn minute(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_default()
+fn shared_session<'a>(bootstrap: &'a Bootstrap, id: &'a SessionId) -> SharedSession<'a> {
+    SharedSession { workspace: bootstrap.store.dir(), id }
 }
 
-fn list(pages: &SharedPages, as_json: bool) -> Exit {
-    let pages = pages.list(now().0);
+fn failed(why: &str) -> Exit {
+    complain(&format!("lisle: {}.", why.trim_end_matches('.')));
+    Exit::Failed
+}
+
+async fn list(shares: &Shares, as_json: bool) -> Exit {
+    let pages = shares.list();
+    let served = if pages.iter().any(|page| page.upload.is_none()) { shares.served_at().await } else { None };
+    let url = |page: &SharedPage| match &page.upload {
+        Some(upload) => Some(clean_line(&upload.url).into_owned()),
+        None => served.as_ref().map(|at| format!("{at}/s/{}", page.id)),
+    };
     if as_json {
-        return print_json(&pages);
+        let all: Vec<ShareShown<'_>> = pages.iter().map(|page| ShareShown { page, url: url(page) }).collect();
+        return print_json(&all);
     }
-    for page in pages {
+    for page in &pages {
         let until = page.expires.map_or_else(|| "until revoked".to_owned(), |at| format!("until {}", minute(At(at))));
-        say(&format!("{}  {}  {until}\n", page.id, page.session));
+        let at = url(page).unwrap_or_else(|| format!("/s/{} (not served now)", page.id));
+        if !say(&format!("{}  {}  {until}  {at}\n", page.id, page.session)) {
+            break;
+        }
     }
     Exit::Done
 }
 
-async fn share(
-    bootstrap: &Bootstrap,
-    pages: &SharedPages,
-    way: &GatewayRoute,
-    session: &SessionId,
-    expires: Option<Duration>,
-) -> Exit {
-    let mut page = Vec::new();
-    let written = bootstrap.store.export_to(session, Format::Html, &minute, &mut |bytes| {
-        page.extend_from_slice(bytes);
+async fn revoke(bootstrap: &Bootstrap, shares: &Shares, ids: &[String]) -> Exit {
+    let mut exit = Exit::Done;
+    for id in ids {
+        let revoked = match (shares.revoke(id).await, SessionId::parse(id)) {
+            (Ok(false), Ok(session)) => {
+                let session = named(bootstrap, &session);
+                shares.revoke_all(shared_session(bootstrap, &session)).await.map(|count| count > 0)
+            }
+            (revoked, _) => revoked,
+        };
+        exit = match revoked {
+            Ok(true) => exit,
+            Ok(false) => failed(&format!("unknown share {}; lisle share list shows all", clean_line(id))),
+            Err(why) => failed(&format!("{} is still shared: {why}", clean_line(id))),
+        };
+    }
+    exit
+}
+
+async fn share(bootstrap: &Bootstrap, shares: &Shares, session: &SessionId, args: &ShareArgs) -> Exit {
+    let format = if shares.endpoint().is_some() { Format::Json } else { Format::Html };
+    let mut bytes = Vec::new();
+    let written = bootstrap.store.export_to(session, format, &minute, &mut |more| {
+        bytes.extend_from_slice(more);
         Ok(())
     });
     let masked = match written {
         Ok(masked) => masked,
         Err(error) => return failed(&format!("{session} was not shared: {error}")),
     };
-    let page = String::from_utf8_lossy(&page);
-    let id = match pages.add(session, &page, now().0, expires) {
-        Ok(id) => id,
-        Err(error) => return failed(&format!("{session} was not shared: {error}")),
-    };
-    if masked > 0 {
-        complain(&format!("lisle: keys masked: {masked}."));
+    if let Some(words) = masked.words() {
+        complain(&format!("lisle: masked: {words}."));
     }
-    let status = remote::call::<Status>(way, methods::STATUS, &()).await.ok();
-    match status.and_then(|status| status.shares) {
-        Some(shares) => say(&format!("{}/s/{id}\n", clean_line(&shares.url))),
-        None => {
-            complain("lisle: no gateway serves shared pages now: \"lisle serve --share-listen ADDR:PORT\" does.");
-            say(&format!("/s/{id}\n"))
-        }
+    let of = shared_session(bootstrap, session);
+    let made = match format {
+        Format::Json => shares.upload(of, &bytes, args.expires).await,
+        _ => shares.page(of, String::from_utf8_lossy(&bytes).into_owned(), args.expires).await,
     };
+    let made = match made {
+        Ok(made) => made,
+        Err(why) => return failed(&format!("{session} was not shared: {why}")),
+    };
+    if made.url.is_none() {
+        complain(
+            "lisle: no gateway serves shared pages now: \"lisle serve --share-listen ADDR:PORT\" does. Uploads need \
+             share.endpoint in config.toml.",
+        );
+    }
+    if args.json {
+        let (url, keys_masked) = (made.url.as_deref(), masked.keys);
+        return print_json(&ShareMade { id: &made.id, session, url, keys_masked, home_paths_masked: masked.homes });
+    }
+    say(&format!("{}\n", made.url.unwrap_or_else(|| format!("/s/{}", made.id))));
     Exit::Done
 }

@@ -3,9 +3,9 @@
 use super::args::UsageArgs;
 use super::exit::Exit;
 use super::output::{complain, say};
-use crate::agent::day;
 use crate::domain::spending::{Sum, UsageBy, UsageGroup, beyond, group};
 use crate::domain::{At, SessionMeta, sanitise};
+use crate::local_time::day;
 use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 

@@ -11,6 +11,7 @@ use super::{Credentials, Paths, Settings};
 use crate::domain::ids::ConnectionName;
 use crate::domain::problem::Problem;
 use crate::domain::secret::Key;
+use crate::plain_file;
 use crate::protocol::ConnectionInfo;
 use std::collections::BTreeMap;
 use std::io;
@@ -464,6 +465,9 @@ pub fn api_of(connection: &Connection) -> Api {
     })
 }
 
+/// Bytes of a file that remembers a choice.
+const SMALL: u64 = 1 << 20;
+
 fn chosen_file(paths: &Paths) -> std::path::PathBuf {
     paths.state.join("chosen-connection")
 }
@@ -471,7 +475,7 @@ fn chosen_file(paths: &Paths) -> std::path::PathBuf {
 /// The connection that was chosen in the app earlier.
 #[must_use]
 pub fn chosen(paths: &Paths) -> Option<ConnectionName> {
-    let text = std::fs::read_to_string(chosen_file(paths)).ok()?;
+    let text = plain_file::text(&chosen_file(paths), SMALL)?;
     Some(text.trim()).filter(|name| !name.is_empty()).map(ConnectionName::new)
 }
 
@@ -490,7 +494,7 @@ fn models_file(paths: &Paths) -> std::path::PathBuf {
 /// Models that were chosen last in the app, by connection. Unreadable ones are ignored.
 #[must_use]
 pub fn chosen_models(paths: &Paths) -> BTreeMap<ConnectionName, String> {
-    let text = std::fs::read_to_string(models_file(paths)).unwrap_or_default();
+    let text = plain_file::text(&models_file(paths), SMALL).unwrap_or_default();
     let map: BTreeMap<String, String> = toml::from_str(&text).unwrap_or_default();
     map.into_iter().map(|(name, model)| (ConnectionName::new(name), model)).collect()
 }
@@ -514,7 +518,7 @@ fn stand_ins_file(paths: &Paths) -> std::path::PathBuf {
 /// "ours"`, a line each. Unreadable lines are ignored.
 #[must_use]
 pub fn stand_ins(paths: &Paths) -> BTreeMap<ConnectionName, ConnectionName> {
-    let text = std::fs::read_to_string(stand_ins_file(paths)).unwrap_or_default();
+    let text = plain_file::text(&stand_ins_file(paths), SMALL).unwrap_or_default();
     let map: BTreeMap<String, String> = toml::from_str(&text).unwrap_or_default();
     map.into_iter().map(|(named, answers)| (ConnectionName::new(named), ConnectionName::new(answers))).collect()
 }

@@ -1,12 +1,16 @@
 //! Reading and writing of configuration files, with rights for their owner alone.
 
 use crate::domain::problem::Problem;
+use crate::plain_file;
 use std::io::{self, Write};
 use std::path::Path;
 
+/// Bytes of a file that a person writes.
+const LONGEST: u64 = 16 << 20;
+
 /// A file's text; `None` when there is no such file. A byte order mark is taken off.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
-    match std::fs::read(path) {
+    match plain_file::read(path, LONGEST) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))),
             Err(_) => Err(Problem::whole(path, "Not UTF-8; the file was ignored.", "Save it as UTF-8.")),
@@ -32,11 +36,7 @@ pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     private_folder(folder)?;
     let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&temp).and_then(|mut file| {
+    let written = plain_file::create_new(&temp).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&temp, path)

@@ -6,13 +6,13 @@
 
 mod text;
 
+use crate::domain::hex::sha256_hex;
 use crate::domain::problem::Problem;
 use crate::domain::rule::{Hint, PermissionsFile, Rule, RuleEffect};
+use crate::plain_file;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use text::RuleEntry;
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Option<RuleFile> {
 /// SHA-256 in hex.
 #[must_use]
 pub fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(bytes)
 }
 
 /// Reads the text of a file.
@@ -342,8 +342,7 @@ pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<St
         |what: &str, error: &dyn std::fmt::Display| format!("{} was not changed: {what}{error}.", path.display());
     let io = |error: io::Error| failed("", &error);
     super::files::private_folder(locks).map_err(io)?;
-    let lock =
-        File::options().create(true).truncate(false).write(true).open(locks.join("permissions.lock")).map_err(io)?;
+    let lock = plain_file::append(&locks.join("permissions.lock")).map_err(io)?;
     lock.lock().map_err(io)?;
     // A link leads to the file that is meant.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -360,7 +359,7 @@ pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<St
                 return Ok(false);
             }
             std::fs::rename(&temp, &path)?;
-            File::open(&folder)?.sync_all()?;
+            plain_file::folder(&folder)?.sync_all()?;
             Ok(true)
         });
         if !matches!(done, Ok(true)) {
@@ -375,7 +374,7 @@ pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<St
 }
 
 fn contents(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match std::fs::read(path) {
+    match plain_file::read(path, LONGEST) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -390,11 +389,7 @@ fn temporary(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
 
 /// Writes the new text beside the file, with the rights of the old one; a new one is its owner's alone.
 fn write(temp: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(temp)?;
+    let mut file = plain_file::create_new(temp)?;
     if let Ok(meta) = std::fs::metadata(path) {
         file.set_permissions(meta.permissions())?;
     }

@@ -55,6 +55,9 @@ impl Unfinished {
     }
 }
 
+/// Reason of a session that waits for the choice of a model.
+pub const WANTS_MODEL: &str = "choose a model";
+
 impl SessionMeta {
     /// State of the session.
     #[must_use]

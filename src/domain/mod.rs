@@ -23,6 +23,7 @@ pub mod finding;
 pub mod fold;
 pub mod foreign;
 pub mod git_settings;
+pub mod hex;
 pub mod ids;
 pub mod job;
 pub mod link;

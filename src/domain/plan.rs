@@ -5,8 +5,8 @@
 //! function's business, where a plan is kept the engine's.
 
 use super::permission::Mode;
+use crate::domain::hex::sha256_hex;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
 mod parse;
@@ -280,12 +280,7 @@ impl Outline {
 /// Hash of a plan's text: SHA-256, in hex.
 #[must_use]
 pub fn hash(markdown: &str) -> String {
-    use std::fmt::Write;
-    Sha256::digest(markdown.as_bytes()).iter().fold(String::with_capacity(64), |mut out, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    sha256_hex(markdown.as_bytes())
 }
 
 /// A plan that was approved, and how far it is carried out.

@@ -182,13 +182,18 @@ pub const TODO: &str = "todo";
 /// Depth of the tree of labels.
 pub const DEPTH: usize = 5;
 
+/// Status of a session that is worked on.
+pub const WORKING: &str = "in-progress";
+/// Status of a session whose plan waits.
+pub const REVIEW: &str = "needs-review";
+
 /// The colour of a status that Craft Agents knows, where the file gives it none.
 #[must_use]
 pub fn usual_colour(status: &str) -> Option<Colour> {
     match status {
         TODO | "backlog" | "cancelled" => Some(Colour::System(System::Foreground, 50)),
-        "in-progress" => Some(Colour::System(System::Success, 100)),
-        "needs-review" => Some(Colour::System(System::Info, 100)),
+        WORKING => Some(Colour::System(System::Success, 100)),
+        REVIEW => Some(Colour::System(System::Info, 100)),
         "done" => Some(Colour::System(System::Accent, 100)),
         _ => None,
     }
@@ -198,8 +203,8 @@ pub fn usual_colour(status: &str) -> Option<Colour> {
 pub static BUILTIN_STATUSES: LazyLock<Vec<Status>> = LazyLock::new(|| {
     let rows = [
         (TODO, "Todo", Category::Open, true),
-        ("in-progress", "In Progress", Category::Open, false),
-        ("needs-review", "Needs Review", Category::Open, false),
+        (WORKING, "In Progress", Category::Open, false),
+        (REVIEW, "Needs Review", Category::Open, false),
         ("done", "Done", Category::Closed, true),
         ("cancelled", "Cancelled", Category::Closed, true),
     ];

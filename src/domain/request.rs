@@ -142,6 +142,9 @@ pub struct PartShown {
     pub worst: bool,
 }
 
+/// Beginning of the reason that a file is changed, and nothing else. Its path follows.
+pub const FILE_CHANGE: &str = "File change: ";
+
 /// Verdict on a part of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

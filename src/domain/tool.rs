@@ -20,6 +20,9 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
+/// Result of a call that the user stopped, before its output until then.
+pub const STOPPED: &str = "interrupted: the user stopped the turn";
+
 /// The field of a call's input that says for the user what the call is for.
 pub const INTENT: &str = "intent";
 /// Characters of it that are shown.

@@ -1,10 +1,11 @@
 //! Clients over the network: which token lets them in and what they may do, addresses that guess, and one-time links for
 //! browsers.
 //!
-//! A correct token is let in whatever its address did before: a lock-out refuses wrong ones alone. Links and what browsers got
-//! for them end with the gateway.
+//! A correct token is let in whatever its address did before: a lock-out refuses wrong ones alone. Links and browsers are left
+//! to `browsers`.
 
-use super::home;
+use super::browsers::{Browser, Browsers, LinkMaker};
+use super::methods::ClientShown;
 use super::tokens::{self, FileStamp, StoredToken, TokenFile};
 use crate::protocol::{Scope, Scopes};
 use std::collections::{HashMap, VecDeque};
@@ -22,13 +23,6 @@ const WINDOW: Duration = Duration::from_secs(60);
 const LOCKED: Duration = Duration::from_secs(300);
 /// Addresses that are remembered.
 const ADDRESSES: usize = 4_096;
-/// Time in which a link can be opened.
-pub(super) const LINK_LIVES: Duration = Duration::from_secs(600);
-/// Time for which a browser is let in.
-pub(super) const BROWSER_LIVES: Duration = Duration::from_secs(30 * 24 * 3_600);
-/// Links and browsers at a time; the oldest goes.
-const MOST: usize = 64;
-
 /// Client that was let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
@@ -60,8 +54,7 @@ struct AccessState {
     stamp: Option<FileStamp>,
     tokens: Vec<StoredToken>,
     failures: HashMap<IpAddr, Failures>,
-    links: VecDeque<(String, Instant)>,
-    browsers: VecDeque<(String, Instant)>,
+    browsers: Browsers,
 }
 
 /// Access of clients over the network.
@@ -97,6 +90,8 @@ impl NetworkAccess {
                 tracing::warn!(%error, "can't read the gateway's tokens");
                 Vec::new()
             });
+            let AccessState { tokens, browsers, .. } = &mut *state;
+            browsers.keep_those_of(tokens);
             state.stamp = stamp;
         }
         state
@@ -128,47 +123,54 @@ impl NetworkAccess {
     pub fn admit_browser(&self, cookie: &str, now: Instant) -> Option<Grant> {
         let shown = tokens::hash(cookie);
         let state = self.state();
-        let mut found = false;
-        for (known, until) in &state.browsers {
-            found |= bool::from(known.as_bytes().ct_eq(shown.as_bytes())) && *until > now;
-        }
-        found.then(|| Grant { name: "browser".to_owned(), scopes: Scopes::of([Scope::Read]), sha256: shown })
+        let found = state.browsers.find(&shown, now)?;
+        Some(Grant { name: found.id.clone(), scopes: Scopes::of([Scope::Read]), sha256: shown })
     }
 
     /// True as long as what let a client in still would.
     pub fn is_valid(&self, grant: &Grant) -> bool {
         let state = self.state();
         state.tokens.iter().any(|known| known.sha256 == grant.sha256 && known.scopes == grant.scopes)
-            || state.browsers.iter().any(|(known, until)| *known == grant.sha256 && *until > Instant::now())
+            || state.browsers.find(&grant.sha256, Instant::now()).is_some()
     }
 
-    /// A link that lets one browser in, once.
-    pub fn new_link(&self, now: Instant) -> io::Result<String> {
-        let link = home::random_hex(24)?;
+    /// A link that lets one browser in, once. It belongs to the token that asks, on this machine to the owner's.
+    pub fn new_link(&self, grant: Option<&Grant>, now: Instant) -> io::Result<String> {
+        let maker = match grant {
+            Some(grant) => LinkMaker { token: grant.name.clone(), sha256: grant.sha256.clone() },
+            None => LinkMaker { token: tokens::OWNER.to_owned(), sha256: tokens::hash(&self.file.owner()?) },
+        };
         let mut state = self.state();
-        state.links.retain(|(_, until)| *until > now);
-        remember(&mut state.links, (tokens::hash(&link), now + LINK_LIVES));
-        Ok(link)
+        if !state.tokens.iter().any(|token| token.sha256 == maker.sha256) {
+            return Err(io::Error::other("its token was revoked"));
+        }
+        state.browsers.link(maker, now)
     }
 
     /// Opens a link: what the browser shows from now on.
     pub fn open_link(&self, address: IpAddr, link: &str, now: Instant) -> Result<io::Result<String>, EntryRefusal> {
-        let shown = tokens::hash(link);
         let mut state = self.state();
-        let found = state.links.iter().position(|(known, until)| *known == shown && *until > now);
-        let Some(at) = found else { return Err(state.fail(address, now)) };
-        state.links.remove(at);
-        Ok(home::random_hex(32).inspect(|cookie| {
-            remember(&mut state.browsers, (tokens::hash(cookie), now + BROWSER_LIVES));
-        }))
+        state.browsers.open(address, link, now).ok_or_else(|| state.fail(address, now))
     }
-}
 
-fn remember(all: &mut VecDeque<(String, Instant)>, new: (String, Instant)) {
-    while all.len() >= MOST {
-        all.pop_front();
+    /// Browsers that are let in, as clients are listed.
+    pub fn browsers(&self, now: Instant) -> Vec<ClientShown> {
+        let shown = |one: &Browser| ClientShown {
+            id: one.id.clone(),
+            name: format!("browser at {}", one.address),
+            version: String::new(),
+            connected: true,
+            seconds: now.saturating_duration_since(one.since).as_secs(),
+            workspaces: Vec::new(),
+            token: Some(one.maker.token.clone()),
+        };
+        self.state().browsers.open_at(now).map(shown).collect()
     }
-    all.push_back(new);
+
+    /// Shuts a browser out. False if there is none of this id.
+    pub fn detach_browser(&self, id: &str) -> bool {
+        self.state().browsers.remove(id)
+    }
 }
 
 impl AccessState {
@@ -198,6 +200,7 @@ impl AccessState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateway::browsers::{BROWSER_LIVES, LINK_LIVES, MOST};
     use crate::gateway::home::GatewayFiles;
 
     fn access(dir: &tempfile::TempDir) -> (NetworkAccess, TokenFile) {
@@ -260,18 +263,61 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (access, _) = access(&dir);
         let (here, now) = (IpAddr::from([127, 0, 0, 1]), Instant::now());
-        let link = access.new_link(now).unwrap();
+        let link = access.new_link(None, now).unwrap();
         let cookie = access.open_link(here, &link, now).unwrap().unwrap();
         assert_eq!(access.open_link(here, &link, now).map(|_| ()), Err(EntryRefusal::Wrong));
         let grant = access.admit_browser(&cookie, now).unwrap();
         assert!(access.is_valid(&grant) && grant.scopes.cover(Scope::Read) && !grant.scopes.cover(Scope::Write));
         assert_eq!(access.admit_browser(&cookie, now + BROWSER_LIVES), None);
         assert_eq!(access.admit_browser("", now), None);
-        let late = access.new_link(now).unwrap();
+        let late = access.new_link(None, now).unwrap();
         assert_eq!(access.open_link(here, &late, now + LINK_LIVES).map(|_| ()), Err(EntryRefusal::Wrong));
         for _ in 0..2 * MOST {
-            access.new_link(now).unwrap();
+            access.new_link(None, now).unwrap();
         }
-        assert_eq!(access.state().links.len(), MOST);
+        assert_eq!(access.state().browsers.links(), MOST);
+    }
+
+    #[test]
+    fn links_and_browsers_end_with_the_token_that_made_them() {
+        type End = fn(&TokenFile);
+        let ends: [(&str, End); 2] = [
+            ("revoked", |file| assert!(file.revoke("phone").unwrap())),
+            ("rotated", |file| assert!(file.rotate("phone").unwrap().is_some())),
+        ];
+        for (case, end) in ends {
+            let dir = tempfile::tempdir().unwrap();
+            let (access, file) = access(&dir);
+            let (here, now) = (IpAddr::from([127, 0, 0, 1]), Instant::now());
+            let token = file.add("phone", Scope::ALL).unwrap().unwrap();
+            let maker = access.admit(here, &token, now).unwrap();
+            let browser = |grant: Option<&Grant>| {
+                let link = access.new_link(grant, now).unwrap();
+                access.open_link(here, &link, now).unwrap().unwrap()
+            };
+            let (of_phone, of_owner) = (browser(Some(&maker)), browser(None));
+            let link = access.new_link(Some(&maker), now).unwrap();
+            let grant = access.admit_browser(&of_phone, now).unwrap();
+            let tokens: Vec<Option<String>> = access.browsers(now).into_iter().map(|one| one.token).collect();
+            assert_eq!(tokens, [Some("phone".to_owned()), Some(tokens::OWNER.to_owned())], "{case}");
+            end(&file);
+            assert!(!access.is_valid(&grant) && access.admit_browser(&of_phone, now).is_none(), "{case}");
+            assert_eq!(access.open_link(here, &link, now).map(|_| ()), Err(EntryRefusal::Wrong), "{case}");
+            assert!(access.admit_browser(&of_owner, now).is_some(), "{case}");
+            file.rotate(tokens::OWNER).unwrap();
+            assert!(access.admit_browser(&of_owner, now).is_none() && access.browsers(now).is_empty(), "{case}");
+        }
+    }
+
+    #[test]
+    fn a_browser_that_was_detached_is_shut_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let (access, _) = access(&dir);
+        let (here, now) = (IpAddr::from([127, 0, 0, 1]), Instant::now());
+        let link = access.new_link(None, now).unwrap();
+        let cookie = access.open_link(here, &link, now).unwrap().unwrap();
+        let id = access.browsers(now).remove(0).id;
+        assert!(access.detach_browser(&id) && !access.detach_browser(&id));
+        assert!(access.admit_browser(&cookie, now).is_none() && access.browsers(now).is_empty());
     }
 }

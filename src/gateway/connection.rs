@@ -1,6 +1,7 @@
 //! One connection to the gateway: the handshake, then requests in and replies and events out.
 
-use super::access::{EntryRefusal, Grant, LINK_LIVES};
+use super::access::{EntryRefusal, Grant};
+use super::browsers::LINK_LIVES;
 use super::client_state::ClientState;
 use super::frame::{self, ErrorCode, FrameError, LONGEST, LinkFrame, ReadError};
 use super::handshake::{self, CONNECT, Connect, Hello};
@@ -429,7 +430,7 @@ impl ServedConnection<'_> {
             let text = "The gateway does not listen on the network: \"lisle serve --listen 127.0.0.1:7788\" does.";
             return Err(unavailable(text.to_owned()));
         };
-        let made = self.gateway.access.new_link(Instant::now());
+        let made = self.gateway.access.new_link(self.rights.grant.as_ref(), Instant::now());
         let link = made.map_err(|error| unavailable(format!("No link was made: {error}.")))?;
         Ok(LinkMade { url: format!("{}/link/{link}", http.url), seconds: LINK_LIVES.as_secs() })
     }
@@ -450,6 +451,9 @@ impl ServedConnection<'_> {
     fn detach(&self, given: &RawValue) -> Result<(), FrameError> {
         self.needs(Scope::Admin)?;
         let DetachParams { client } = params(given)?;
+        if self.gateway.access.detach_browser(&client) {
+            return Ok(());
+        }
         let Some(found) = self.gateway.client(&client) else {
             let text = format!("No client {client}: \"lisle gateway clients\" lists them.");
             return Err(FrameError::new(ErrorCode::Unavailable, text));

@@ -9,11 +9,14 @@
 //! Held commands have the same user, so neither peer credentials nor modes keep them out: the sandbox hides the folder
 //! (`sandbox::places`), and the secret's name is one that tools do not read (`domain::paths`).
 
+use crate::domain::hex::hex;
+use crate::plain_file;
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -106,10 +109,6 @@ pub fn random_hex(bytes: usize) -> io::Result<String> {
     Ok(hex(&all))
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 impl GatewayFiles {
     /// Files of the home with this state folder. `runtime_dir`: `XDG_RUNTIME_DIR`.
     #[must_use]
@@ -163,7 +162,7 @@ impl GatewayFiles {
     /// # Errors
     /// When the lock file cannot be read or asked.
     pub fn ownership(&self) -> io::Result<HomeOwnership> {
-        let mut file = match File::open(self.lock_file()) {
+        let mut file = match plain_file::open_through_links(&self.lock_file()) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HomeOwnership::Free),
             Err(error) => return Err(error),
@@ -189,7 +188,8 @@ impl GatewayFiles {
     /// # Errors
     /// When it cannot be read.
     pub fn secret(&self) -> io::Result<String> {
-        Ok(std::fs::read_to_string(self.secret_file())?.trim().to_owned())
+        let bytes = plain_file::read(&self.secret_file(), 16 << 10)?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
     /// Takes the home for a gateway of this process, with a new secret and a new socket.
@@ -200,8 +200,8 @@ impl GatewayFiles {
         let folder = self.folder();
         private_folder(&folder).map_err(failed("can't use the folder", &folder))?;
         let path = self.lock_file();
-        let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut lock = open().map_err(failed("can't open the lock", &path))?;
+        let open = plain_file::open_with(&path, OFlags::RDWR | OFlags::CREATE);
+        let mut lock = open.map_err(failed("can't open the lock", &path))?;
         self.lock(&mut lock, &path)?;
         let secret = random_hex(32).map_err(failed("can't make a secret from", Path::new("/dev/urandom")))?;
         let file = self.secret_file();
@@ -269,7 +269,7 @@ pub(super) fn write_private(path: &Path, text: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    let mut file = plain_file::create_new(&new)?;
     file.write_all(text.as_bytes())?;
     std::fs::rename(&new, path)
 }
@@ -379,7 +379,7 @@ fn with_short_path<T>(path: &Path, call: impl FnOnce(&Path) -> io::Result<T>) ->
         let text = format!("its path is longer than {LONGEST_PATH} bytes: set XDG_RUNTIME_DIR to a short folder");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
-    let folder = File::open(path.parent().unwrap_or(Path::new("/")))?;
+    let folder = plain_file::folder(path.parent().unwrap_or(Path::new("/")))?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
     call(&Path::new("/proc/self/fd").join(number.to_string()).join(path.file_name().unwrap_or_default()))
 }

@@ -16,7 +16,7 @@ pub const PING: &str = "ping";
 pub const LEAVE: &str = "leave";
 /// State of the gateway: [`Status`].
 pub const STATUS: &str = "gateway.status";
-/// Clients, also those that lost their line lately: a list of [`ClientShown`].
+/// Clients, also those that lost their line lately, and browsers that opened a link: a list of [`ClientShown`].
 pub const CLIENTS: &str = "gateway.clients";
 /// Cuts a client off: [`DetachParams`].
 pub const DETACH: &str = "gateway.detach";
@@ -167,7 +167,7 @@ pub struct ClientShown {
     pub id: String,
     /// Name for people.
     pub name: String,
-    /// Version of its program.
+    /// Version of its program; empty for a browser.
     pub version: String,
     /// It has a line; otherwise it lost it and may come back.
     pub connected: bool,
@@ -175,6 +175,9 @@ pub struct ClientShown {
     pub seconds: u64,
     /// Workspaces that it looks at.
     pub workspaces: Vec<PathBuf>,
+    /// For a browser: token that made its link. The browser ends with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// Payload of [`CLOSING`].

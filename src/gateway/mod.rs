@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `frame`, `handshake`, [`methods`] | what both sides say: lines of JSON, the first request, the others |
 //! | [`home`] | who has a home: lock, socket, secret |
-//! | [`tokens`], `access`, [`shares`], [`http`] | clients over the network: who is let in, pages for everybody, HTTP and WebSocket |
+//! | [`tokens`], `access`, `browsers` | clients over the network: who is let in, with tokens and by links |
+//! | [`shares`], [`http`] | pages for everybody, HTTP and WebSocket |
 //! | [`server`], `connection`, `transport`, `client_state`, `client_queue` | the gateway process, one connection, what is kept of a client |
 //! | [`remote`], [`dial`], [`ssh`] | a client's end: a link like that of an engine in the same process, over a line that may break |
 //! | [`start`], [`stdio`] | a gateway in the background; the far end of a line through ssh |
@@ -13,6 +14,7 @@
 //! `runtime`.
 
 mod access;
+mod browsers;
 mod client_queue;
 mod client_state;
 mod connection;

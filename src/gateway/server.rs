@@ -9,6 +9,7 @@ use super::frame::{FrameReader, LONGEST_FIRST};
 use super::handshake::Connect;
 use super::home::{self, OwnError, OwnedHome};
 use super::methods::{ClientShown, HttpShown, SessionShown, Status};
+use super::shares::SharedPages;
 use super::tokens::TokenFile;
 use crate::agent::prompt_files::PromptFolders;
 use crate::agent::{self, ClientInfo, Engine, Setup};
@@ -322,7 +323,7 @@ impl Gateway {
         }
     }
 
-    /// Clients, by name.
+    /// Clients and browsers, by name.
     pub(super) fn clients(&self) -> Vec<ClientShown> {
         let all: Vec<Arc<ClientState>> = self.shared().all.values().cloned().collect();
         let mut shown: Vec<ClientShown> = all
@@ -340,9 +341,11 @@ impl Gateway {
                     connected,
                     seconds: since.elapsed().as_secs(),
                     workspaces: client.workspaces(),
+                    token: None,
                 }
             })
             .collect();
+        shown.extend(self.access.browsers(Instant::now()));
         shown.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
         shown
     }
@@ -462,8 +465,7 @@ pub async fn serve(
         visits: Mutex::default(),
         stop,
     });
-    gateway.channels.start(Arc::new(GatewayEngines(Arc::downgrade(&gateway)))).await;
-    listeners.into_iter().for_each(|listener| listener.start(gateway.clone()));
+    begin(&gateway, &owned, listeners).await;
     ready(owned.owner());
     tracing::info!(pid = gateway.owner.pid, "the gateway listens");
     let mut idle_since = Instant::now();
@@ -508,6 +510,13 @@ pub async fn serve(
     gateway.shutdown().await;
     drop(owned);
     Ok(())
+}
+
+/// Starts what runs beside the socket.
+async fn begin(gateway: &Arc<Gateway>, owned: &OwnedHome, listeners: Vec<Box<dyn Listener>>) {
+    gateway.channels.start(Arc::new(GatewayEngines(Arc::downgrade(gateway)))).await;
+    listeners.into_iter().for_each(|listener| listener.start(gateway.clone()));
+    tokio::spawn(SharedPages::of(owned.files()).sweep());
 }
 
 fn listen(owned: &mut OwnedHome) -> Result<UnixListener, OwnError> {

@@ -4,10 +4,10 @@ use super::dial::GatewayRoute;
 use super::home::{GatewayFiles, HomeOwnership, Owner};
 use super::methods::{self, Status};
 use super::remote;
+use crate::plain_file;
 use std::ffi::OsString;
-use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -64,7 +64,7 @@ async fn answers(files: &GatewayFiles) -> bool {
 /// Starts the process.
 fn spawn(files: &GatewayFiles, idle_exit: Option<Duration>, network: &[OsString]) -> io::Result<Child> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(files.folder())?;
-    let output = OpenOptions::new().create(true).append(true).mode(0o600).open(files.log_file())?;
+    let output = plain_file::append(&files.log_file())?;
     let mut command = Command::new(program()?);
     command.arg0("lisle").args(["serve", "--in-background"]).args(network);
     if let Some(limit) = idle_exit {

@@ -4,10 +4,10 @@
 //! that tools do not read (`domain::paths`), and the sandbox hides its folder.
 
 use super::home::{self, GatewayFiles};
+use crate::domain::hex::sha256_hex;
+use crate::plain_file;
 use crate::protocol::{Scope, Scopes};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -15,6 +15,8 @@ use std::path::PathBuf;
 /// Name of the token that is there without being asked for, with all scopes.
 pub const OWNER: &str = "owner";
 
+/// Bytes of the file.
+const LONGEST: u64 = 4 << 20;
 /// Bytes of chance in a token.
 const LENGTH: usize = 32;
 
@@ -56,7 +58,7 @@ pub struct TokenFile {
 
 /// SHA-256 of a token, in hexadecimal.
 pub(super) fn hash(token: &str) -> String {
-    home::hex(&Sha256::digest(token.as_bytes()))
+    sha256_hex(token.as_bytes())
 }
 
 fn new_token() -> io::Result<String> {
@@ -89,7 +91,7 @@ impl TokenFile {
 
     /// Tokens as they are stored.
     pub(super) fn read(&self) -> io::Result<Vec<StoredToken>> {
-        match std::fs::read(self.path()) {
+        match plain_file::read(&self.path(), LONGEST) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
@@ -99,7 +101,7 @@ impl TokenFile {
     /// Changes the file, alone.
     fn change<T>(&self, change: impl FnOnce(&mut Vec<StoredToken>) -> io::Result<T>) -> io::Result<T> {
         home::private_folder(&self.folder)?;
-        let folder = File::open(&self.folder)?;
+        let folder = plain_file::folder(&self.folder)?;
         folder.lock()?;
         let mut all = self.read()?;
         let before = all.clone();

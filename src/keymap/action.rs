@@ -221,10 +221,10 @@ actions! {
         Status "status" "set the status" [Global];
         Labels "labels" "add or remove labels" [Global];
         Flag "flag" "toggle the flag" [Global];
-        Archive "archive" "archive / unarchive" [Global];
+        Archive "archive" "archive or unarchive" [Global];
         Unarchive "unarchive" "unarchive the session" [Global];
         Reset "reset" "archive the session and start over with its settings" [Global];
-        Unread "unread" "toggle read / unread" [Global];
+        Unread "unread" "mark as read or unread" [Global];
         Hide "hide" "hide the session (filter `is:hidden`)" [Global];
         Branch "branch" "branch here: new session with the conversation so far" [Global];
         Parent "parent" "go to the parent session (spawned or branched from)" [Global];
@@ -233,8 +233,8 @@ actions! {
         Rewind "rewind" "rewind to an earlier message; this session stays" [Global];
         Clear "clear" "clear all messages" [Global];
         Export "export" "export the conversation to a file" [Global];
-        Share "share" "share as a single HTML page" [Global];
-        Unshare "unshare" "revoke the addresses of shared pages" [Global];
+        Share "share" "share by an address, or as an HTML page" [Global];
+        Unshare "unshare" "revoke the addresses of this session" [Global];
         Import "import" "import a session from another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "trash: restore deleted sessions" [Global];

@@ -9,6 +9,7 @@ use super::rules::Rules;
 use super::shell::{self, shortened};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
+use crate::domain::request::FILE_CHANGE;
 use crate::domain::rule::NETWORK;
 use crate::domain::sanitise::reveal_line;
 use crate::domain::tool::{CallFacts, PathPlace, Proposal, Touch};
@@ -221,7 +222,7 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
             _ if policy.ask_edits == AskEdits::Allowed => TouchRow::Setting(EDITS_ALLOWED),
             Some(at) => TouchRow::Ruled(vec![at]),
             None => TouchRow::Ask {
-                reason: format!("File change: {shown}."),
+                reason: format!("{FILE_CHANGE}{shown}."),
                 risks: Vec::new(),
                 offers: vec![grants::edits(path, rules)],
                 every_time: false,

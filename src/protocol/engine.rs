@@ -88,12 +88,14 @@ pub enum EngineCommand {
         /// As what; `None`: what the name says, else markdown.
         format: Option<Format>,
     },
-    /// Write a session's conversation as one page into its own folder, to be given to others: `EngineEvent::Exported`.
-    /// Nothing
-    /// is sent anywhere.
+    /// Write a session's conversation into its own folder, to be given to others: `EngineEvent::Exported`. Nothing is sent
+    /// anywhere.
     Share {
         /// Session id.
         session: SessionId,
+        /// Its lines, for an upload; otherwise one page.
+        #[serde(default)]
+        upload: bool,
     },
     /// Make a session of one of another program: `EngineEvent::Imported`, or a notice why not.
     Import {

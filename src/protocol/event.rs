@@ -4,6 +4,7 @@ use super::session::{Queued, SessionCommand};
 use crate::domain::attachment::Attachment;
 use crate::domain::audit_log::AuditLog;
 use crate::domain::context::ContextReport;
+use crate::domain::export::Masked;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
 use crate::domain::message::Message;
@@ -154,10 +155,14 @@ pub enum EngineEvent {
         session: SessionId,
         /// The file.
         path: PathBuf,
-        /// Number of keys masked in it.
-        masked: usize,
+        /// Numbers of what was masked.
+        #[serde(flatten)]
+        masked: Masked,
         /// It is to be given to others.
         shared: bool,
+        /// It is for an upload.
+        #[serde(default)]
+        upload: bool,
     },
     /// A session of another program is one here now; the client may open it.
     Imported {

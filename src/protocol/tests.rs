@@ -5,7 +5,7 @@ use crate::domain::attachment::Attachment;
 use crate::domain::audit_log::AuditLog;
 use crate::domain::context::ContextReport;
 use crate::domain::context::{ContextPart, ContextSort};
-use crate::domain::export::Format;
+use crate::domain::export::{Format, Masked};
 use crate::domain::ids::CallId;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
@@ -246,7 +246,7 @@ fn every_command_crosses_a_wire() {
             to: Some("~/a.md".into()),
             format: Some(Format::Markdown),
         }),
-        Command::Engine(EngineCommand::Share { session: session() }),
+        Command::Engine(EngineCommand::Share { session: session(), upload: false }),
         Command::Engine(EngineCommand::Import { path: "~/a.jsonl".into(), from: Some("/w".into()) }),
         Command::Engine(EngineCommand::Audit { session: session() }),
         Command::Session { id: session(), command: SessionCommand::Context },
@@ -408,7 +408,13 @@ fn every_event_crosses_a_wire() {
             left: vec!["l".into()],
             again: None,
         }),
-        Event::Engine(EngineEvent::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true }),
+        Event::Engine(EngineEvent::Exported {
+            session: session(),
+            path: "/w/a.md".into(),
+            masked: Masked { keys: 1, homes: 2 },
+            shared: true,
+            upload: false,
+        }),
         of_session(SessionEvent::Unsaved(Box::new(Unsaved {
             session: session(),
             title: "t".into(),

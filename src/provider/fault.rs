@@ -108,7 +108,7 @@ impl Peer {
             }
         } else if has(&["connection refused"]) {
             let advice = if self.loopback {
-                "Start the server, or check the port in base_url."
+                "Start the server, or check its address and port."
             } else {
                 "Check the base_url and whether the server runs."
             };

@@ -72,19 +72,19 @@ fn only(models: &[String]) -> Option<String> {
 
 fn several(connection: &str, models: &[String]) -> ProviderError {
     let text = match models {
-        [] => format!("The server of {connection} lists none."),
+        [] => format!("The server of {connection} lists no model."),
         models => {
             let mut names: Vec<&str> = models.iter().take(NAMED).map(String::as_str).collect();
             if models.len() > NAMED {
                 names.push("…");
             }
-            format!("The server of {connection} has {}: {}.", models.len(), names.join(", "))
+            format!("The server of {connection} has {} models: {}.", models.len(), names.join(", "))
         }
     };
     ProviderError {
         code: NO_MODEL,
         title: "No model is chosen".to_owned(),
-        text: text + " Choose one with /model or --model NAME.",
+        text: text + " Choose one: /model or --model NAME.",
         detail: String::new(),
         retry: false,
         after: None,

@@ -17,8 +17,10 @@ use serde::{Deserialize, Serialize};
 
 /// Life of a pairing code.
 const CODE_LIFE_MS: u64 = HOUR;
-/// Most open requests on a channel: strangers cannot fill the list.
-const MAX_REQUESTS: usize = 3;
+/// Most open requests on a channel. A new one displaces the oldest: strangers shut nobody out by filling the list.
+const MAX_REQUESTS: usize = 20;
+/// Characters of a name that are kept.
+const LONGEST_NAME: usize = 80;
 /// Characters of a code. Those that look alike are left out.
 const ALPHABET: [char; 32] = [
     'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'K', 'L', 'M', 'N', 'P', 'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y',
@@ -79,8 +81,16 @@ impl PairingRequest {
 pub struct ChannelAccess {
     /// Allow list: ids, `channel:id`, or `*`.
     pub allowed: Vec<String>,
-    /// Requests.
+    /// Requests, oldest first.
     pub requests: Vec<PairingRequest>,
+    /// Requests that newer ones displaced since the list was last empty. Their codes are void.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub displaced: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Message at the door.
@@ -106,7 +116,12 @@ pub enum Admission {
     /// It goes on.
     Admitted,
     /// The sender gets this code, and nothing else happens.
-    Code(PairingCode),
+    Code {
+        /// Code.
+        code: PairingCode,
+        /// Sender of the oldest request, which made room.
+        displaced: Option<String>,
+    },
     /// Nothing happens; the audit log gets the reason.
     Refused(RefusalReason),
 }
@@ -120,8 +135,8 @@ pub enum RefusalReason {
     NotAllowed,
     /// The sender has a code already; repeating it would let anybody make us send.
     CodeSent,
-    /// Too many senders ask.
-    TooManyRequests,
+    /// Another sender has the code that was made.
+    CodeTaken,
 }
 
 impl RefusalReason {
@@ -132,7 +147,7 @@ impl RefusalReason {
             Self::NoSender => "no sender",
             Self::NotAllowed => "not on the allow list",
             Self::CodeSent => "pairing code already sent",
-            Self::TooManyRequests => "too many pairing requests",
+            Self::CodeTaken => "no free pairing code",
         }
     }
 }
@@ -163,15 +178,17 @@ impl ChannelAccess {
             return (state, refused(RefusalReason::CodeSent));
         }
         let code = PairingCode::of_random(knock.random);
-        if state.requests.len() >= MAX_REQUESTS || state.requests.iter().any(|request| request.code == code) {
-            return (state, refused(RefusalReason::TooManyRequests));
+        if state.requests.iter().any(|request| request.code == code) {
+            return (state, refused(RefusalReason::CodeTaken));
         }
-        let name = knock.name.map(str::to_owned);
+        let displaced = (state.requests.len() >= MAX_REQUESTS).then(|| state.requests.remove(0).sender);
+        state.displaced += u64::from(displaced.is_some());
+        let name = knock.name.map(|name| name.chars().take(LONGEST_NAME).collect());
         let channel = knock.channel.trim().to_lowercase();
         let request =
             PairingRequest { channel, sender: sender.to_owned(), name, code: code.clone(), asked_at: knock.now };
         state.requests.push(request);
-        (state, Admission::Code(code))
+        (state, Admission::Code { code, displaced })
     }
 
     /// Allows the sender of a code; `None` if no open request has it.
@@ -198,7 +215,8 @@ impl ChannelAccess {
     }
 
     fn without_old(&self, now: At) -> Self {
-        let requests = self.requests.iter().filter(|request| request.is_open(now)).cloned().collect();
-        Self { allowed: self.allowed.clone(), requests }
+        let requests: Vec<_> = self.requests.iter().filter(|request| request.is_open(now)).cloned().collect();
+        let displaced = if requests.is_empty() { 0 } else { self.displaced };
+        Self { allowed: self.allowed.clone(), requests, displaced }
     }
 }

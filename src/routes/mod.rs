@@ -18,5 +18,4 @@ pub mod routing;
 pub mod row;
 pub mod send_policy;
 pub mod store;
-pub mod transcript;
 mod words;

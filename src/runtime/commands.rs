@@ -4,9 +4,9 @@
 
 use crate::app::slash::Slash;
 use crate::domain::command::{self, CommandOrigin, OwnCommand};
+use crate::domain::hex::sha256_hex;
 use crate::domain::problem::Problem;
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
+use crate::plain_file;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -76,15 +76,14 @@ fn one(path: &Path, origin: CommandOrigin) -> Result<OwnCommand, Problem> {
     if meta.len() > LONGEST {
         return Err(odd(None, "File too long for a command.", "Keep it under 256 KB."));
     }
-    let whole = fs::read_to_string(path).map_err(|error| {
-        odd(None, &format!("Can't read the file: {error}."), "Save it as UTF-8, and check its permissions.")
-    })?;
+    let unreadable = |why: &dyn std::fmt::Display| {
+        odd(None, &format!("Can't read the file: {why}."), "Save it as UTF-8, and check its permissions.")
+    };
+    let whole = plain_file::read(path, LONGEST).map_err(|error| unreadable(&error))?;
+    let whole = String::from_utf8(whole).map_err(|_| unreadable(&"not UTF-8"))?;
     let written = command::read(&whole)
         .map_err(|(line, why)| odd(Some(line), &format!("Can't use the command /{name}: {why}."), "Fix it."))?;
-    let mut hash = String::new();
-    for byte in Sha256::digest(whole.as_bytes()) {
-        let _ = write!(hash, "{byte:02x}");
-    }
+    let hash = sha256_hex(whole.as_bytes());
     let command::CommandFile { description, hint, text } = written;
     Ok(OwnCommand { name, description, hint, text, origin, path: path.to_owned(), hash })
 }

@@ -22,6 +22,9 @@ pub enum EditError {
         #[source]
         source: io::Error,
     },
+    /// There is no terminal for the usual editor.
+    #[error("no terminal for an editor; set $EDITOR to one that needs none")]
+    NoTerminal,
     /// The editor did not start.
     #[error("can't start editor {editor:?}: {source}; set $EDITOR to an installed editor")]
     Start {
@@ -46,6 +49,16 @@ pub enum EditError {
 pub fn command(env: &dyn Fn(&str) -> Option<String>) -> String {
     let set = |name| env(name).filter(|value| !value.trim().is_empty());
     set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+}
+
+/// The editor's command for a process that may have no terminal.
+///
+/// # Errors
+/// When there is no terminal, and the user named no editor that may do without.
+pub fn command_without_screen(env: &dyn Fn(&str) -> Option<String>) -> Result<String, EditError> {
+    let is_named = ["VISUAL", "EDITOR"].iter().any(|name| env(name).is_some_and(|value| !value.trim().is_empty()));
+    let has_keys = io::stdin().is_terminal() || File::open("/dev/tty").is_ok();
+    if is_named || (has_keys && io::stdout().is_terminal()) { Ok(command(env)) } else { Err(EditError::NoTerminal) }
 }
 
 /// The pager's command: $PAGER, else the user's editor, else less.

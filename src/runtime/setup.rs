@@ -2,6 +2,7 @@
 
 use super::environment::history_places;
 use super::open::Opener;
+use super::public_pages::HomePages;
 use super::rules::{Places, RuleFiles, WorkspaceOrigin};
 use super::workspaces::Workspaces;
 use crate::agent::Listed;
@@ -13,6 +14,7 @@ use crate::domain::rule::Rule;
 use crate::domain::secret::Key;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::gateway::shares::SharedPages;
 use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
 use crate::sources::{Servers, Surroundings};
@@ -576,6 +578,7 @@ fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> Result<Store, 
     let mut options = Options::new(workspace.to_owned(), &paths.state);
     options.ours = Some(paths.data.join("workspaces"));
     options.temp = std::env::temp_dir();
+    options.pages = Some(Arc::new(HomePages(SharedPages::of(&super::gateway::files(paths)))));
     options.fsync = match settings.fsync {
         settings::Fsync::Always => Fsync::Always,
         settings::Fsync::Normal => Fsync::Normal,
@@ -587,7 +590,7 @@ fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> Result<Store, 
 /// A name for the folder of what belongs to a workspace and may be lost: two workspaces never have the same.
 fn own_name(workspace: &Path) -> String {
     let name = workspace.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let hash = crate::tools::files::hex(&crate::tools::files::hash(workspace.as_os_str().as_encoded_bytes()));
+    let hash = crate::domain::hex::hex(&crate::tools::files::hash(workspace.as_os_str().as_encoded_bytes()));
     format!("{name}-{}", hash.get(..12).unwrap_or_default())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::domain::attachment::{Attachment, AttachmentKind, LARGEST};
 use crate::domain::sanitise::clean;
+use crate::plain_file;
 use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
@@ -27,11 +28,9 @@ pub async fn view(file: &Attachment, env: &(dyn Fn(&str) -> Option<String> + Syn
 
 async fn read(path: &Path) -> Result<String, String> {
     let told = |why: String| format!("Can't read {}: {why}", path.display());
-    let facts = tokio::fs::metadata(path).await.map_err(|error| told(error.to_string()))?;
-    if !facts.is_file() || facts.len() > LARGEST {
-        return Err(told("not an attachment type".to_owned()));
-    }
-    let bytes = tokio::fs::read(path).await.map_err(|error| told(error.to_string()))?;
+    let file = path.to_owned();
+    let bytes = tokio::task::spawn_blocking(move || plain_file::read(&file, LARGEST)).await;
+    let bytes = bytes.map_err(|error| told(error.to_string()))?.map_err(|error| told(error.to_string()))?;
     Ok(clean(&String::from_utf8_lossy(&bytes)).into_owned())
 }
 
@@ -105,7 +104,7 @@ mod tests {
         let none = |_: &str| None;
         assert_eq!(view(&file(&path, AttachmentKind::Text), &none).await, Ok(Some("one two".to_owned())));
         let folder = view(&file(dir.path(), AttachmentKind::Text), &none).await.unwrap_err();
-        assert!(folder.contains("not an attachment"), "{folder}");
+        assert!(folder.contains("not a regular file"), "{folder}");
         // What a session's file calls a picture is one by its ending, too.
         let desktop = |name: &str| (name == "DISPLAY").then(|| ":9".to_owned());
         let path = dir.path().join("evil.desktop");

@@ -36,7 +36,6 @@ pub mod linux;
 pub mod own_folders;
 pub mod own_process;
 pub mod places;
-pub mod plain_file;
 mod profile;
 pub mod protected_files;
 pub mod proxy;
@@ -47,6 +46,8 @@ pub mod system_support;
 pub mod unseen;
 pub mod withheld;
 pub mod working_folder;
+
+pub use crate::plain_file;
 
 pub use allowances::{Allowances, Granted};
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};

@@ -38,6 +38,14 @@ pub fn with_workspace(own: &[PathBuf], session: &Path) -> Vec<PathBuf> {
     own.iter().cloned().chain(workspace.map(Path::to_owned)).chain(parts).collect()
 }
 
+/// The same without those that the working directory lies in. Blocks.
+#[must_use]
+pub fn beside(own: &[PathBuf], session: &Path, cwd: &Path) -> Vec<PathBuf> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (cwd, session) = (real(cwd), real(session));
+    with_workspace(own, &session).into_iter().map(|dir| real(&dir)).filter(|dir| !cwd.starts_with(dir)).collect()
+}
+
 /// Folder of this name in a session's, made where it is missing. No part of its path below the workspace is a link. Blocks.
 ///
 /// # Errors

@@ -113,6 +113,12 @@ impl StoreError {
         }
     }
 
+    /// True for a pipe, a device or a folder in the place of a file, and for a file that is too long to be lisle's.
+    pub(super) fn is_of_no_file(&self) -> bool {
+        use std::io::ErrorKind as Kind;
+        matches!(self, Self::Io { source, .. } if matches!(source.kind(), Kind::InvalidInput | Kind::FileTooLarge))
+    }
+
     pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
     }
@@ -140,6 +146,7 @@ fn advice(doing: &str, error: &std::io::Error) -> &'static str {
         Kind::ReadOnlyFilesystem => ". The file system is read-only; mount it writable. Unsaved data stays in memory",
         Kind::PermissionDenied => ". Check owner and permissions of the file and its parent directories",
         Kind::NotFound => ". Check if it was moved or deleted",
+        Kind::InvalidInput | Kind::FileTooLarge => ". Move it out of the way",
         _ if looks => ". Check the disk and try again",
         _ => ". Check the disk; unsaved data stays in memory and is retried",
     }

@@ -5,10 +5,11 @@
 
 use crate::domain::nearest::nearest;
 use crate::domain::prompt_text::{NO_TEXT, NamedText, PromptKind, PromptOrigin, is_prompt_name, name_fault};
+use crate::plain_file;
 use serde_json::Value;
 use std::fs;
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes that a text may have: it goes into every request.
@@ -286,18 +287,7 @@ fn is_readable(origin: PromptOrigin, folder: &Path, path: &Path) -> bool {
 /// [`PromptError::Unreadable`].
 pub fn text_of(path: &Path) -> Result<String, PromptError> {
     let unreadable = |why: String| PromptError::Unreadable { path: path.to_owned(), why };
-    let mut bytes = Vec::new();
-    // Never of a pipe or a device, which may not end.
-    let is_file = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.is_file();
-    if !is_file {
-        return Err(unreadable("it is not a file".to_owned()));
-    }
-    fs::File::open(path)
-        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| unreadable(error.to_string()))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(unreadable(format!("it is larger than {} KiB", MOST_BYTES / 1024)));
-    }
+    let bytes = plain_file::read(path, MOST_BYTES).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
@@ -315,7 +305,7 @@ fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    let written = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp).and_then(|mut file| {
+    let written = plain_file::create_new(&temp).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&temp, path)
@@ -409,7 +399,7 @@ mod tests {
                 "invalid context name \"../writer\": use letters, digits, '.', '_' and '-', no dot first",
             ),
             (PromptKind::Context, "latin", "can't read /c/contexts/latin: it is not UTF-8"),
-            (PromptKind::Context, "long", "can't read /c/contexts/long: it is larger than 256 KiB"),
+            (PromptKind::Context, "long", "can't read /c/contexts/long: larger than 256 KiB"),
             (PromptKind::Strategy, "broken", "can't read /c/strategies/broken.json: it is not JSON"),
             (PromptKind::Strategy, "empty", "can't read /c/strategies/empty.json: it has no text \"prompt\""),
             (PromptKind::Context, "outside", "no context \"outside\". Available: latin, long, mine, writer, x"),

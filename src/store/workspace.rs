@@ -50,6 +50,17 @@ pub struct Options {
     pub fsync: Fsync,
     /// The file calls.
     pub io: Arc<dyn Io>,
+    /// Pages of sessions that others read.
+    pub pages: Option<Arc<dyn PublicPages>>,
+}
+
+/// Pages of sessions that others read, kept outside of the workspace.
+pub trait PublicPages: Send + Sync + std::fmt::Debug {
+    /// Revokes all pages of a session, and returns their number.
+    ///
+    /// # Errors
+    /// When one can still be read.
+    fn revoke(&self, workspace: &Path, session: &SessionId) -> std::io::Result<usize>;
 }
 
 impl Options {
@@ -64,6 +75,7 @@ impl Options {
             temp: PathBuf::from("/tmp"),
             fsync: Fsync::Normal,
             io: Arc::new(Disk),
+            pages: None,
         }
     }
 }
@@ -81,6 +93,7 @@ pub(super) struct Inner {
     pub temp: PathBuf,
     pub fsync: Fsync,
     pub io: Arc<dyn Io>,
+    pub pages: Option<Arc<dyn PublicPages>>,
     pub foreign: bool,
     pub in_data_folder: bool,
     /// On another machine; asked for once.
@@ -126,7 +139,7 @@ impl Store {
     /// # Errors
     /// When the workspace's path names something that cannot be one.
     pub fn open(options: Options) -> Result<Self, StoreError> {
-        let Options { workspace, state, ours, home, temp, fsync, io } = options;
+        let Options { workspace, state, ours, home, temp, fsync, io, pages } = options;
         let workspace = std::path::absolute(&workspace).unwrap_or(workspace);
         match io.stat(&workspace) {
             Ok(stat) if !stat.is_dir => {
@@ -137,7 +150,11 @@ impl Store {
             _ => {}
         }
         let layout = Layout { workspace, state };
-        let config = whole_file::read(&*io, &layout.config()).ok().flatten();
+        let config = match whole_file::read(&*io, &layout.config()) {
+            // A pipe or a folder of this name is nobody's mistake of rights: the workspace is refused.
+            Err(error) if error.is_of_no_file() => return Err(error),
+            other => other.ok().flatten(),
+        };
         let (name, marked) = config.as_deref().map(layout::read_marker).unwrap_or((None, false));
         // The mark alone tells nothing of a folder that came from elsewhere: whoever made that could write it.
         let in_data_folder = ours.is_some_and(|folder| lies_below(&*io, &layout.workspace, &folder));
@@ -157,6 +174,7 @@ impl Store {
                 temp,
                 fsync,
                 io,
+                pages,
                 name,
                 foreign,
                 in_data_folder,

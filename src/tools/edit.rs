@@ -268,8 +268,8 @@ mod tests {
         let facts = bench.inspect("edit", &edit("f", json!([{"old": "a", "new": "b"}]))).unwrap();
         let Proposal::Change { diff, before, after } = facts.proposal else { panic!() };
         assert_eq!((diff.added, diff.removed, diff.is_new), (1, 1, false));
-        assert_eq!(before, super::super::files::hex(&super::super::files::hash(b"a\n")));
-        assert_eq!(after, super::super::files::hex(&super::super::files::hash(b"b\n")));
+        assert_eq!(before, crate::domain::hex::hex(&super::super::files::hash(b"a\n")));
+        assert_eq!(after, crate::domain::hex::hex(&super::super::files::hash(b"b\n")));
     }
 
     /// Pieces of files, most of them odd.

@@ -111,7 +111,7 @@ mod tests {
                 let diff = outcome.figures.diff.unwrap();
                 assert_eq!((diff.added, diff.removed, diff.hunks.len()), (1, 0, 1));
                 let Some(Proposal::Change { after, .. }) = outcome.made.as_deref() else { panic!() };
-                assert_eq!(*after, crate::tools::files::hex(&crate::tools::files::hash(want.as_bytes())));
+                assert_eq!(*after, crate::domain::hex::hex(&crate::tools::files::hash(want.as_bytes())));
                 // It is known as it is now.
                 bench.ok("edit", json!({"path": "f", "edits": [{"old": "line 2\n", "new": "2\n"}]}));
             }

@@ -313,7 +313,8 @@ mod tests {
                 Ok(facts) if matches!(&facts.touches[0], Touch::Read { secret: true, .. }) => continue,
                 Ok(facts) => bench.run_with("read", json!({"path": path}), facts).unwrap().text,
             };
-            let told = ["leaves alone", "not a file", "not a regular file", "does not exist", "is a directory"];
+            let told =
+                ["does not open devices", "not a file", "not a regular file", "does not exist", "is a directory"];
             assert!(told.iter().any(|words| error.contains(words)), "{path}: {error}");
         }
     }

@@ -7,6 +7,7 @@ use super::files::{classify, paths, reach, text};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, files, same_facts, settled};
+use crate::domain::hex::hex;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use crate::sandbox::own_folders;
 use crate::sandbox::runner::environment;
@@ -168,7 +169,7 @@ fn find(programs: &[&str], place: &CallPlace) -> Option<PathBuf> {
 
 impl TransformCall {
     fn facts(&self, place: &CallPlace) -> CallFacts {
-        let hash = files::hex(&files::hash(self.script.as_bytes()));
+        let hash = hex(&files::hash(self.script.as_bytes()));
         let interpreter = paths::follow(&self.interpreter).unwrap_or_else(|_| self.interpreter.clone());
         let mut touches = vec![Touch::Script { interpreter, script: hash }];
         touches.extend(self.inputs.iter().map(|path| classify::reading(path.clone(), place)));
@@ -317,7 +318,7 @@ mod tests {
         bench.write("a.csv", "1\n");
         bench.write(".env", "X=1");
         let facts = bench.inspect("transform_data", &call("out.csv")).unwrap();
-        let hash = files::hex(&files::hash(b"cat \"$1\" > \"$2\""));
+        let hash = hex(&files::hash(b"cat \"$1\" > \"$2\""));
         assert!(matches!(&facts.touches[0], Touch::Script { script, .. } if *script == hash));
         let output = bench.place.session_dir.join("data/out.csv");
         assert_eq!(
@@ -346,7 +347,7 @@ mod tests {
             (of("bash", " ", json!([]), "o"), "`script` is empty"),
             (of("bash", "x", json!(["none"]), "o"), "does not exist"),
             (of("bash", "x", json!([1]), "o"), "must be a list of paths"),
-            (of("bash", "x", json!(["/dev/zero"]), "o"), "a device"),
+            (of("bash", "x", json!(["/dev/zero"]), "o"), "does not open devices"),
             (of("bash", "x", json!([]), "../o"), "the name of a file in `data/`"),
             (of("bash", "x", json!([]), "/etc/o"), "the name of a file in `data/`"),
             (of("bash", "x", json!([]), ""), "the name of a file in `data/`"),

@@ -10,6 +10,7 @@ use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, left_out, read, same_facts};
 use crate::domain::diff::FileDiff;
+use crate::domain::hex::hex;
 use crate::domain::tool::{self, CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -118,8 +119,8 @@ impl PlannedWrite {
     fn proposal(&self, place: &CallPlace) -> Proposal {
         Proposal::Change {
             diff: self.diff(place),
-            before: self.before.as_ref().map(|loaded| files::hex(&loaded.hash)).unwrap_or_default(),
-            after: files::hex(&files::hash(&self.after)),
+            before: self.before.as_ref().map(|loaded| hex(&loaded.hash)).unwrap_or_default(),
+            after: hex(&files::hash(&self.after)),
         }
     }
 
@@ -341,7 +342,7 @@ mod tests {
             let facts = bench.inspect("write", &json!({"path": path, "content": "x\n"})).unwrap();
             assert_eq!(facts.touches, [Touch::Write { path: real, place }], "{path}");
             let Proposal::Change { before, after, diff } = facts.proposal else { panic!() };
-            assert_eq!((before.as_str(), after, diff.added), ("", files::hex(&files::hash(b"x\n")), 1));
+            assert_eq!((before.as_str(), after, diff.added), ("", hex(&files::hash(b"x\n")), 1));
         }
         bench.write(".env", "A=1\n");
         bench.ok("read", json!({"path": ".env"}));

@@ -7,6 +7,7 @@ use crate::app::msg::Target;
 use crate::app::state::chat::Density;
 use crate::app::state::ending::Quit;
 use crate::app::state::engine_facts::EngineLine;
+use crate::app::state::panel::{Extent, Stage};
 use crate::app::state::{Focus, State};
 use crate::domain::notice::Level;
 use crate::domain::request::Ask;
@@ -47,6 +48,13 @@ pub(super) fn shows_keys(paint: &FrameContext<'_>) -> bool {
     area.height >= ROOMY && said(paint, usize::from(area.width).saturating_sub(2)).is_empty()
 }
 
+/// True while the bar names the keys of the request that has the focus.
+pub(super) fn names_answers(paint: &FrameContext<'_>) -> bool {
+    let state = paint.state;
+    let chooses = state.panel().is_some_and(|(panel, _)| matches!(panel.stage, Stage::Choosing));
+    state.overlays.is_empty() && state.focus == Focus::Panel && chooses && shows_keys(paint)
+}
+
 /// Draws the bar.
 pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
     if area.is_empty() {
@@ -69,7 +77,9 @@ fn keys(paint: &mut FrameContext<'_>, row: Rect) {
     let here = paint.state.contexts().first().copied().unwrap_or(Context::Global);
     let mut rest = row;
     for (action, word) in of_place(paint) {
-        let Some(key) = paint.key_of(action, here) else { continue };
+        // Esc has its own word in few places, and is the one to name.
+        let place = if action == AppAction::Back.into() { Context::Global } else { here };
+        let Some(key) = paint.key_of(action, place) else { continue };
         let pieces = [paint.piece(key, Role::Key), paint.piece(format!(" {word}"), Role::Dim)];
         let wide = cells::pieces_width(&pieces);
         if wide > usize::from(rest.width) {
@@ -126,13 +136,7 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
                 (PaneAction::Next.into(), "next pane"),
             ])
             .collect(),
-        Focus::Panel => vec![
-            (AnswerAction::Confirm.into(), "answer"),
-            (AnswerAction::Next.into(), "choose"),
-            (AnswerAction::ScrollDown.into(), "scroll"),
-            (AnswerAction::Full.into(), "full screen"),
-            (AppAction::Back.into(), "later"),
-        ],
+        Focus::Panel => answering(paint),
         Focus::Composer => vec![
             (ComposerAction::Send.into(), enter(state)),
             (ComposerAction::Newline.into(), "new line"),
@@ -141,9 +145,29 @@ fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
             (AppAction::Palette.into(), "commands"),
             (SessionAction::New.into(), "new session"),
             (PaneAction::Next.into(), "next pane"),
-            (AppAction::Help.into(), "keys"),
+            (AppAction::Help.into(), "help"),
         ],
     }
+}
+
+/// Keys of the request that has the focus.
+fn answering(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
+    let Some((panel, _)) = paint.state.panel() else { return Vec::new() };
+    if !matches!(panel.stage, Stage::Choosing) {
+        return vec![(AppAction::Back.into(), "back")];
+    }
+    let full = panel.extent == Extent::Full;
+    let mut keys: Vec<(AnswerAction, &'static str)> = Vec::new();
+    keys.extend(panel.selected.map(|_| (AnswerAction::Confirm, "answer")));
+    keys.push((AnswerAction::Next, "choose"));
+    keys.extend(super::panel::step_verbs(panel));
+    if paint.found.panel_hidden > 0 {
+        keys.push((AnswerAction::ScrollDown, "scroll"));
+    }
+    let size = (paint.found.panel_hidden > 0 || full).then_some(if full { "smaller" } else { "full screen" });
+    let size = size.map(|word| (Action::from(AnswerAction::Full), word));
+    let keys = keys.into_iter().map(|(verb, word)| (Action::from(verb), word));
+    keys.chain([(AppAction::Back.into(), "later")]).chain(size).collect()
 }
 
 /// Effect of Enter in the conversation; `None` where what is chosen has nothing to unfold.

@@ -302,9 +302,9 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
         let wait = elapsed(retry.at.since(state.clock.now).div_ceil(1_000) * 1_000);
         let mut text = format!("retry {} of {} in {wait}", retry.attempt, retry.of);
         let mut now = Vec::new();
-        if let Some(key) =
-            paint.key_of(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && room >= WIDE)
-        {
+        // The draft names Enter for it while it is empty.
+        let named = here && room >= WIDE && !state.composer().is_empty();
+        if let Some(key) = paint.key_of(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| named) {
             now.push(role(key, Role::Key));
             now.push(role(" now  ".to_owned(), Role::Dim));
         }
@@ -466,6 +466,11 @@ fn draft(paint: &mut FrameContext<'_>, area: Rect) {
 /// Placeholder of an empty draft.
 fn placeholder(paint: &FrameContext<'_>) -> String {
     let state = paint.state;
+    if state.focus == Focus::Panel
+        && let Some(key) = paint.key_of(Action::App(AppAction::Back), Context::Global)
+    {
+        return format!("{key} to write a message");
+    }
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
         // On a small screen nothing above says what helps.
         if state.screen.size.width < 60 {

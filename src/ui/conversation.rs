@@ -14,7 +14,7 @@ use crate::domain::link::harmless;
 use crate::domain::message::FailureAction;
 use crate::domain::request::Ask;
 use crate::domain::sanitise::clean_line;
-use crate::keymap::action::{Action, ChatAction, Context, ModelAction, SessionAction, TurnAction};
+use crate::keymap::action::{Action, ChatAction, ComposerAction, Context, ModelAction, SessionAction, TurnAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
@@ -117,7 +117,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
 /// Keys for what helps after a failure.
 fn helps(paint: &FrameContext<'_>) -> Vec<(FailureAction, String)> {
     [
-        (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
+        // On an empty draft.
+        (FailureAction::Retry, Action::Composer(ComposerAction::Send)),
         (FailureAction::Model, Action::Model(ModelAction::Pick)),
         (FailureAction::Compact, Action::Turn(TurnAction::Compact)),
         (FailureAction::NewSession, Action::Session(SessionAction::New)),

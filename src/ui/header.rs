@@ -71,14 +71,14 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
     if state.engine.config.workspace != USUAL && !state.engine.config.workspace.is_empty() {
         right.push(workspace(paint));
     }
-    right.push(paint.piece(clean_line(&meta.status).into_owned(), Role::Dim));
+    let status = state.sessions.catalogue().status_entry(&meta.status);
+    let status = status.map_or(meta.status.as_str(), |status| status.name.as_str());
+    right.push(paint.piece(clean_line(status).into_owned(), Role::Dim));
     // What was put into the system prompt, the strategy first as there.
     for name in [&meta.names.strategy, &meta.names.context].into_iter().flatten() {
         right.push(paint.piece(clean_line(name).into_owned(), Role::ModeExplore));
     }
-    for label in &meta.labels {
-        right.push(paint.piece(format!("#{}", clean_line(label).replacen("::", ":", 1)), Role::Accent));
-    }
+    right.extend(meta.labels.iter().map(|entry| super::session_list::row::label(paint, entry)));
     // The labels go before the title gets cut, the last ones first; what is odd stays.
     let room = usize::from(inner(area).width);
     let title = cells::pieces_width(&left).min(24);

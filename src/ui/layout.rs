@@ -26,8 +26,10 @@ pub const WIDEST: u16 = 160;
 const DETAILS: u16 = 42;
 /// Below this height a focused panel has the whole screen, and rows that are only air go.
 pub const LOW: u16 = 16;
-/// Below this height a panel is only announced until it has the focus, and then it has the whole pane.
+/// Below this height a panel is only announced until it has the focus, and then it has the whole pane if it needs that.
 pub const PANEL_LOW: u16 = 30;
+/// Rows of header, conversation and composer that stay beside a focused panel, or it has the whole pane.
+const BESIDE: u16 = 8;
 /// Below this size there is only the title of the list and the status.
 pub const LEAST: (u16, u16) = (20, 5);
 
@@ -51,6 +53,18 @@ pub enum PanelWant {
     Focused(u16),
     /// The user wants it as large as the screen.
     Full,
+}
+
+impl PanelWant {
+    /// True if the panel has a pane of this height for itself. A short request leaves the conversation in view: it says why
+    /// this is asked.
+    fn needs_pane(self, height: u16, announced: bool, low: bool) -> bool {
+        match self {
+            PanelWant::Full => true,
+            PanelWant::Focused(rows) => announced && (low || rows.saturating_add(BESIDE) > height),
+            PanelWant::None | PanelWant::Docked(..) => false,
+        }
+    }
 }
 
 /// Width that the user wants for the list.
@@ -182,7 +196,7 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     out.right = right;
     let low = area.height < LOW;
     let announced = area.height < PANEL_LOW;
-    if matches!(wants.panel, PanelWant::Full) || (announced && matches!(wants.panel, PanelWant::Focused(_))) {
+    if wants.panel.needs_pane(right.height, announced, low) {
         // The whole pane, or the whole screen but the status line.
         let all = low || (announced && wants.panel == PanelWant::Full);
         out.panel = if all || (out.shape != Shape::Both && out.side.is_empty()) { body } else { right };
@@ -299,7 +313,9 @@ mod tests {
         assert_eq!(low(PanelWant::Docked(12, 2)).panel.height, 2);
         let middle = |panel| divide(Rect::new(0, 0, 80, 24), Wants { panel, ..PLAIN });
         assert_eq!(middle(PanelWant::Docked(12, 2)).panel.height, 2);
-        assert_eq!(middle(PanelWant::Focused(12)).panel, Rect::new(25, 0, 55, 23));
+        assert_eq!(middle(PanelWant::Focused(16)).panel, Rect::new(25, 0, 55, 23));
+        let short = middle(PanelWant::Focused(12));
+        assert_eq!((short.panel.height, short.composer.height, short.chat.height), (12, 1, 7));
         assert_eq!(middle(PanelWant::Full).panel, Rect::new(0, 0, 80, 23));
         assert_eq!(low(PanelWant::Focused(12)).panel, Rect::new(0, 0, 100, 14));
         let high = divide(Rect::new(0, 0, 100, 30), Wants { panel: PanelWant::Focused(12), ..PLAIN });

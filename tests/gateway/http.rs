@@ -19,6 +19,11 @@ impl Web {
         Self::serve_at(place, "127.0.0.1:0", more)
     }
 
+    /// The same gateway, asked at another of its addresses.
+    pub fn at(self, address: &str) -> Self {
+        Self { address: address.to_owned(), ..self }
+    }
+
     /// The same behind a proxy, whose name says no port.
     pub fn behind_proxy(place: &Place, more: &[&str]) -> Self {
         // The port is free again when the gateway takes it.
@@ -149,7 +154,7 @@ fn chunks(reader: &mut impl BufRead) -> Vec<u8> {
     }
 }
 
-fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+pub fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines()
         .filter_map(|line| line.split_once(": "))
         .find(|(found, _)| found.eq_ignore_ascii_case(name))
@@ -413,38 +418,6 @@ fn what_is_too_large_is_refused_and_the_gateway_goes_on() {
 }
 
 #[test]
-fn a_link_lets_one_browser_read_and_nothing_else() {
-    let nasty = "**bold** <img src=x onerror=alert(1)>\n\n<script>alert(1)</script>";
-    let place = Place::new([Script::says(nasty)], "");
-    let web = Web::serve(&place, &[]);
-    let id = web.session(&place);
-    let before = web.ask("GET", "/", &[], "");
-    assert!(before.status == 401 && before.body.contains("lisle gateway link"), "{}", before.body);
-    let made = place.lisle(&["gateway", "link"]);
-    let url = out(&made);
-    let path =
-        url.trim().strip_prefix(&format!("http://{}", web.address)).unwrap_or_else(|| panic!("{url} {}", err(&made)));
-    let opened = web.ask("GET", path, &[], "");
-    let cookie = header(&opened.head, "set-cookie").unwrap().to_owned();
-    assert!(opened.status == 200 && cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
-    assert_eq!(web.ask("GET", path, &[], "").status, 403, "once");
-    let cookie = cookie.split(';').next().unwrap();
-    let list = web.ask("GET", "/", &[("Cookie", cookie)], "");
-    let href = format!("/w/default/{id}");
-    assert!(list.status == 200 && list.body.contains(&href) && list.body.contains("Mine"), "{}", list.body);
-    let page = web.ask("GET", &href, &[("Cookie", cookie)], "");
-    assert!(page.body.contains("&lt;script&gt;") && page.body.contains("<strong>bold</strong>"), "{}", page.body);
-    assert!(!page.body.contains("<script") && !page.body.contains("<img"), "{}", page.body);
-    let policy = header(&page.head, "content-security-policy").unwrap();
-    assert!(policy.contains("default-src 'none'") && !policy.contains("script-src"), "{policy}");
-    let body = r#"{"id":"msg-00000001","text":"x"}"#;
-    let messages = format!("/v1/workspaces/default/sessions/{id}/messages");
-    assert_eq!(web.ask("POST", &messages, &[("Cookie", cookie)], body).status, 401, "a cookie changes nothing");
-    let log = std::fs::read_to_string(place.lisle_home().join("state/gateway/http.log")).unwrap();
-    assert!(!log.contains(path) && !log.contains(cookie), "{log}");
-}
-
-#[test]
 fn another_machine_reaches_it_encrypted_or_not_at_all() {
     let place = Place::new([], "");
     let refused = place.lisle(&["serve", "--listen", "0.0.0.0:0"]);
@@ -519,45 +492,4 @@ fn examples_of_the_page_are_what_is_sent_and_answered() {
         assert_ne!(error.code, lisle::gateway::frame::ErrorCode::Other, "{example}");
     }
     assert_eq!(web.get(&path.replace(&id, "nosuch"), &token).json(), all[3]);
-}
-
-#[test]
-fn shared_pages_are_read_by_everybody_until_they_are_revoked() {
-    let place = Place::new([Script::says("**bold**\n\n<script>alert(1)</script>")], "");
-    let web = Web::serve(&place, &["--share-listen", "127.0.0.1:0"]);
-    let id = web.session(&place);
-    let share = |more: &[&str]| {
-        let done = place.lisle(&[&["gateway", "share", &id], more].concat());
-        assert!(done.status.success(), "{}", err(&done));
-        out(&done).trim().to_owned()
-    };
-    let url = share(&[]);
-    let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    let path = format!("/{path}");
-    let pages = Web { address: address.to_owned(), ..web };
-    let page = pages.ask("GET", &path, &[], "");
-    assert!(page.status == 200 && page.body.contains("<strong>bold</strong>"), "{}", page.body);
-    assert!(!page.body.contains("<script"), "{}", page.body);
-    let policy = header(&page.head, "content-security-policy").unwrap();
-    assert!(
-        policy.contains("default-src 'none'") && policy.contains("sandbox") && !policy.contains("script"),
-        "{policy}"
-    );
-    assert_eq!(header(&page.head, "x-robots-tag"), Some("noindex, nofollow"));
-    for other in ["/", "/v1/workspaces", "/s/", "/s/..%2fcredentials", &path.replace('/', "//"), &format!("{path}0")] {
-        assert_eq!(pages.ask("GET", other, &[], "").status, 404, "{other}");
-    }
-    let short = share(&["--expires", "1s"]);
-    let short = short.strip_prefix(&format!("http://{address}")).unwrap();
-    crate::place::until("it expired", || pages.ask("GET", short, &[], "").status == 410);
-    let listed: Value = serde_json::from_str(&out(&place.lisle(&["gateway", "share", "--list", "--json"]))).unwrap();
-    assert_eq!(listed[0]["id"].as_str().map(str::len), Some(32), "{listed}");
-    let listed = out(&place.lisle(&["gateway", "share", "--list"]));
-    assert_eq!(listed.lines().filter(|line| line.contains(&id)).count(), 2, "{listed}");
-    let name = path.strip_prefix("/s/").unwrap();
-    assert!(place.lisle(&["gateway", "share", "--revoke", name]).status.success());
-    assert_eq!(place.lisle(&["gateway", "share", "--revoke", name]).status.code(), Some(1));
-    assert_eq!(pages.ask("GET", &path, &[], "").status, 404);
-    let log = std::fs::read_to_string(place.lisle_home().join("state/gateway/shared.log")).unwrap();
-    assert!(log.contains("/s/") && !log.contains(name), "{log}");
 }

@@ -10,6 +10,7 @@ mod held;
 mod http;
 mod http_commands;
 mod http_fabric;
+mod http_pages;
 mod http_socket;
 mod http_tls;
 mod place;

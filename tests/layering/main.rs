@@ -3,6 +3,7 @@
 
 mod docs;
 mod features;
+mod opens;
 mod source;
 mod structure;
 mod walls;

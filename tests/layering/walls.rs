@@ -55,13 +55,16 @@ const FREE: &[&str] = &["std::env::consts"];
 /// The house, in reading order.
 const HOUSE: &[Room] = &[
     Room { name: "http", sees: &[], uses: &["reqwest", "rustls"] },
-    Room { name: "json_log", sees: &[], uses: &["std::fs", "std::io", "std::os"] },
+    Room { name: "plain_file", sees: &[], uses: &["rustix", "std::fs", "std::io", "std::os"] },
+    Room { name: "json_log", sees: &["plain_file"], uses: &["std::fs", "std::io"] },
     // Names of files are bytes, which only that part of std makes names of.
     Room { name: "domain", sees: &[], uses: &["std::os::unix::ffi"] },
+    // The system's time zone is jiff's to find.
+    Room { name: "local_time", sees: &["domain"], uses: &[] },
     Room { name: "protocol", sees: &["domain"], uses: &[] },
     Room {
         name: "store",
-        sees: &["domain", "protocol"],
+        sees: &["plain_file", "local_time", "domain", "protocol"],
         uses: &[
             "directories",
             "rustix",
@@ -86,7 +89,7 @@ const HOUSE: &[Room] = &[
     Room {
         name: "config",
         // `[session]` and `[channels]` have the types of the routes that read them.
-        sees: &["http", "domain", "protocol", "routes::config", "routes::channel_config"],
+        sees: &["http", "plain_file", "domain", "protocol", "routes::config", "routes::channel_config"],
         uses: &[
             "directories",
             "reqwest",
@@ -107,7 +110,7 @@ const HOUSE: &[Room] = &[
     Room { name: "permit", sees: &["domain"], uses: &[] },
     Room {
         name: "sandbox",
-        sees: &["domain"],
+        sees: &["plain_file", "domain"],
         // The proxy of commands is asynchronous, and reads hosts as `fetch` does. What a repository ignores is found by the
         // patterns that the file tools use.
         uses: &[
@@ -169,7 +172,7 @@ const HOUSE: &[Room] = &[
     },
     Room {
         name: "agent",
-        sees: &["domain", "protocol", "store", "provider", "permit", "tools", "sandbox", "sources"],
+        sees: &["local_time", "domain", "protocol", "store", "provider", "permit", "tools", "sandbox", "sources"],
         uses: &[
             "std::process::Stdio",
             "tokio",
@@ -184,13 +187,13 @@ const HOUSE: &[Room] = &[
     // Messages of channels: their files, the client that posts replies.
     Room {
         name: "channels",
-        sees: &["http", "json_log", "domain", "protocol", "store", "routes", "agent"],
+        sees: &["http", "json_log", "plain_file", "local_time", "domain", "protocol", "store", "routes", "agent"],
         uses: &["reqwest", "tokio", "tokio_util", "std::fs", "std::io", "std::os", "std::thread"],
     },
     // Sockets, the lock of a home, and the programs that are lines or gateways of their own.
     Room {
         name: "gateway",
-        sees: &["json_log", "domain", "protocol", "agent", "channels"],
+        sees: &["json_log", "plain_file", "local_time", "domain", "protocol", "agent", "channels"],
         uses: &[
             "fastrand",
             "rustix",
@@ -205,6 +208,7 @@ const HOUSE: &[Room] = &[
             "std::time::Instant",
         ],
     },
+    Room { name: "sharing", sees: &["http", "domain"], uses: &["reqwest"] },
     Room { name: "keymap", sees: &["domain"], uses: &[] },
     // Styles are values that tui_textarea's own calls take; ratatui's widgets stay outside.
     Room { name: "app", sees: &["domain", "protocol", "keymap"], uses: &["tui_textarea", "ratatui::style"] },
@@ -213,16 +217,52 @@ const HOUSE: &[Room] = &[
     Room {
         name: "runtime",
         sees: &[
-            "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "sources",
-            "agent", "channels", "gateway", "keymap", "app", "theme", "ui",
+            "plain_file",
+            "domain",
+            "protocol",
+            "config",
+            "store",
+            "routes",
+            "provider",
+            "permit",
+            "sandbox",
+            "tools",
+            "sources",
+            "agent",
+            "channels",
+            "gateway",
+            "sharing",
+            "keymap",
+            "app",
+            "theme",
+            "ui",
         ],
         uses: GUARDED,
     },
     Room {
         name: "cli",
         sees: &[
-            "domain", "protocol", "config", "store", "routes", "provider", "permit", "sandbox", "tools", "sources",
-            "agent", "channels", "gateway", "keymap", "app", "theme", "ui", "runtime",
+            "plain_file",
+            "local_time",
+            "domain",
+            "protocol",
+            "config",
+            "store",
+            "routes",
+            "provider",
+            "permit",
+            "sandbox",
+            "tools",
+            "sources",
+            "agent",
+            "channels",
+            "gateway",
+            "sharing",
+            "keymap",
+            "app",
+            "theme",
+            "ui",
+            "runtime",
         ],
         // crossterm and termina stay with the one roof of the terminal.
         uses: &[
@@ -279,7 +319,6 @@ const PURE: &[(&str, &[&str])] = &[
     ("src/routes/routing", EFFECTS),
     ("src/routes/row", EFFECTS),
     ("src/routes/send_policy", EFFECTS),
-    ("src/routes/transcript", EFFECTS),
 ];
 
 /// The files that start programs, each with the reason why: everything else goes through the runner, `tools::command::process`.

@@ -81,7 +81,7 @@ fn a_rate_limit_is_counted_down_and_can_be_cut_short() {
     pty.until("retry 1 of 5 in 5m 00s");
     // The seconds go on by themselves.
     pty.until("retry 1 of 5 in 4m 59s");
-    pty.until(" now  ");
+    pty.until("enter retries the request");
     pty.keys("\x18i");
     pty.until("The answer is here.");
     pty.gone("retry 1 of 5");

@@ -17,6 +17,7 @@ mod routes;
 mod screen;
 mod secrets;
 mod sessions;
+mod share;
 mod shell;
 mod slow_lines;
 #[path = "../support/mod.rs"]

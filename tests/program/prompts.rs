@@ -97,6 +97,9 @@ fn a_pattern_is_the_message() {
     );
     let dry = place.lisle(&["run", "--dry-run", "-p", "translate", "-v", "lang=x", "y"]);
     assert_eq!(out(&dry), "[message]\nTranslate into x:\ny\n");
+    let dry = place.lisle(&["run", "--dry-run", "--format", "json", "-p", "translate", "-v", "lang=x", "y"]);
+    let sent: serde_json::Value = serde_json::from_str(&out(&dry)).unwrap();
+    assert_eq!((&sent["message"], &sent["v"]), (&"Translate into x:\ny".into(), &1.into()), "{sent}");
     for (args, says) in [
         (&["run", "-p", "translate", "x"][..], "missing variables: lang. Add --var lang=VALUE"),
         (&["run", "-p", "tranlate", "x"], "no pattern \"tranlate\". Did you mean \"translate\"?"),

@@ -85,6 +85,13 @@ fn the_configuration_says_where_each_value_comes_from() {
     let problems = place.answer(&["config", "check"], 1);
     assert!(problems.contains("config.toml:2") && problems.contains("No keymap"), "{problems}");
     assert_eq!(code(&place.lisle(&["config", "show", "ui.fsp"])), Some(2));
+    // Without a terminal there is no editor to ask in.
+    for command in [&["config", "edit"][..], &["context", "edit", "writer"]] {
+        let mut command = place.command(command);
+        // A session of its own has no terminal, whatever that of the tests has.
+        let done = command.env_remove("VISUAL").env_remove("EDITOR").output().unwrap();
+        assert!(code(&done) == Some(2) && err(&done).contains("no terminal for an editor"), "{}", err(&done));
+    }
     // The editor's own words replace the file; what is wrong in them is told.
     let edited = place.command(&["config", "edit"]).env("VISUAL", "printf '[ui]\\nfps = 0\\n' >").output().unwrap();
     assert_eq!(code(&edited), Some(1), "{}", err(&edited));

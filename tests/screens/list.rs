@@ -3,7 +3,6 @@
 use super::*;
 use lisle::app::state::sessions::undo::Undo;
 use lisle::app::state::sessions::{Facet, Grouping, Wish};
-use lisle::domain::attention::{Broken, Unfinished};
 use lisle::domain::colour::{Colour, Rgb, System};
 use lisle::domain::property::{Label, Properties};
 use lisle::domain::property_change::PropertyChange;
@@ -144,25 +143,16 @@ fn ten_thousand_are_as_one() {
 }
 
 #[test]
-fn work_that_does_not_go_on_is_not_green() {
-    let colour = |change: &dyn Fn(&mut SessionMeta)| {
+fn work_that_is_begun_needs_no_word() {
+    for activity in [Activity::Idle, Activity::Running(ago(MINUTE))] {
         let mut state = used();
         state.sessions.define(&properties(), NOW, 0);
-        let mut meta = meta("260902-new-moon", "Only this one", ago(MINUTE));
-        meta.status = "in-progress".to_owned();
-        change(&mut meta);
-        state.sessions.replace(vec![meta], NOW, 0);
-        let (buf, _) = draw(&state, 140, 40);
-        let row = |y: u16| (0..38).map(|x| buf[(x, y)].symbol()).collect::<String>();
-        let y = (0..40).find(|y| row(*y).contains("Only this one")).unwrap();
-        let before = row(y).split("in-progress").next().unwrap().chars().count();
-        assert!(before < 38, "{}", row(y));
-        buf[(u16::try_from(before).unwrap(), y)].fg
-    };
-    let broken = |how| move |m: &mut SessionMeta| m.unfinished = Some(Unfinished::new(how, "server error 500"));
-    let green = colour(&|m| m.activity = Activity::Running(ago(MINUTE)));
-    let dim = colour(&|_| {});
-    assert_ne!(green, dim);
-    assert_eq!([colour(&broken(Broken::Failed)), colour(&broken(Broken::Interrupted))], [dim, dim]);
-    assert_eq!(colour(&|m| m.unread = true), dim);
+        let mut begun = meta("260902-new-moon", "Only this one", ago(MINUTE));
+        (begun.status, begun.activity) = ("in-progress".to_owned(), activity);
+        let mut chosen = meta("260902-old-moon", "That one", ago(MINUTE));
+        chosen.status = "needs-review".to_owned();
+        state.sessions.replace(vec![begun, chosen], NOW, 0);
+        let screen = list_only("begun", &state, 140, 40);
+        assert!(!screen.to_lowercase().contains("progress") && screen.contains("Needs Review"), "{screen}");
+    }
 }

@@ -7,13 +7,9 @@ use crate::agent::machine_io::Step;
 use crate::domain::ids::At;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
-use crate::domain::property::{Category, append_labels};
+use crate::domain::property::{Category, REVIEW, TODO, WORKING, append_labels};
 use crate::domain::property_change::PropertyChange;
 use crate::protocol::{SessionEvent, TurnEnd};
-
-const WAITING: &str = "todo";
-const WORKING: &str = "in-progress";
-const REVIEW: &str = "needs-review";
 
 /// Labels that come by themselves leave the header room for what people give.
 const LABEL_BYTES: usize = 2000;
@@ -58,7 +54,7 @@ impl Machine {
     pub(super) fn status_at_begin(&mut self) {
         let by_user = self.automation.status_by_user();
         self.automation.set_status_by_user(false);
-        if (self.meta.status == REVIEW && !by_user) || (self.meta.messages == 0 && self.meta.status == WAITING) {
+        if (self.meta.status == REVIEW && !by_user) || (self.meta.messages == 0 && self.meta.status == TODO) {
             self.set_status(WORKING);
         }
     }

@@ -3,6 +3,7 @@
 use super::state::Machine;
 use super::turn_state::{Turn, Work};
 use crate::agent::machine_io::{Input, RunNo, Safety, Step};
+use crate::domain::attention::WANTS_MODEL;
 use crate::domain::ids::At;
 use crate::domain::message::{CutBy, InfoKind, UserText};
 use crate::domain::notice::Level;
@@ -128,7 +129,7 @@ impl Machine {
             return Activity::NeedsYou(waiting_for(&asked.request));
         }
         if self.answering.wants_model() {
-            return Activity::NeedsYou("which model answers".to_owned());
+            return Activity::NeedsYou(WANTS_MODEL.to_owned());
         }
         if self.is_stopping() {
             return Activity::Stopping;

@@ -195,6 +195,7 @@ impl Machine {
             self.own.rules.clear();
         }
         self.config.headless = earlier.config.headless;
+        self.config.stranger = earlier.config.stranger;
         let same_cwd = self.meta.cwd == earlier.meta.cwd;
         self.trust.take_over(&earlier.trust, same_cwd, &self.own);
         self

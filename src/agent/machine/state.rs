@@ -12,7 +12,7 @@ use super::runs::{Death, Runs};
 use super::transcript::Transcript;
 use super::trust::Trust;
 use super::turn_state::{Turn, Work};
-use crate::agent::machine_io::{Safety, Step};
+use crate::agent::machine_io::{Safety, Step, TurnCompany};
 use crate::agent::message_queue::Queue;
 use crate::domain::SessionMeta;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
@@ -159,11 +159,17 @@ impl Machine {
         self.config.client = client;
     }
 
-    /// Nobody can be asked from here on, or somebody can. A turn that runs keeps to how it began.
-    pub fn set_asks_nobody(&mut self, nobody: bool) {
+    /// Company of the turns from here on. A turn that runs keeps to how it began.
+    pub fn set_company(&mut self, company: TurnCompany) {
         if !self.is_running() {
-            self.config.headless = nobody;
+            (self.config.headless, self.config.stranger) = (company.asks_nobody, company.stranger);
         }
+    }
+
+    /// Company of the turn.
+    #[must_use]
+    pub fn company(&self) -> TurnCompany {
+        TurnCompany { asks_nobody: self.config.headless, stranger: self.config.stranger }
     }
 
     /// Nobody can be asked.

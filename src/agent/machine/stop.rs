@@ -12,7 +12,7 @@ use crate::agent::machine_io::{RunNo, Safety, Step};
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{CutBy, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
-use crate::domain::tool::{Outcome, ToolFigures};
+use crate::domain::tool::{Outcome, STOPPED, ToolFigures};
 use crate::protocol::{SessionEvent, TurnEnd};
 use crate::tools::RunError;
 
@@ -52,8 +52,6 @@ fn result_of(by: CutBy, so_far: &str) -> String {
     };
     with_output(why, so_far)
 }
-
-const STOPPED: &str = "interrupted: the user stopped the turn";
 
 pub(super) fn stopped_text(so_far: &str) -> String {
     with_output(STOPPED, so_far)

@@ -84,6 +84,7 @@ impl Bench {
             },
             client: None,
             headless: false,
+            stranger: false,
             compact_at: 77.5,
             steer_by_default: false,
             loosest: Mode::Execute,

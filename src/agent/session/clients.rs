@@ -6,6 +6,7 @@ use super::super::hub::ClientId;
 use super::super::mailbox::Control;
 use super::super::session_files::FilesState;
 use super::SessionActor;
+use crate::agent::machine_io::TurnCompany;
 use crate::protocol::{EngineEvent, ErrorCode, SessionCommand, SessionEvent};
 
 impl SessionActor {
@@ -25,7 +26,7 @@ impl SessionActor {
             }
             // Whoever did something last is who can be asked in the turn that begins.
             let nobody = self.shared.setup.settings.headless || !asker.client().info().interactive;
-            self.machine.set_asks_nobody(nobody);
+            self.machine.set_company(TurnCompany { asks_nobody: nobody, stranger: asker.client().info().stranger });
             let info = asker.client().info();
             self.machine.set_client(info.limits.map(|_| info.name.clone()));
             asker.set_under_way(true);

@@ -98,8 +98,9 @@ impl SessionActor {
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
         let machine =
             Machine::new(meta.clone(), HeaderExtension::default(), Queue::default(), machine_config(&shared, &meta));
+        let session_dir = shared.setup.store.session_dir(&meta.id);
         let files = SessionFiles::new(shared.setup.store.clone(), meta.id, is_new, mailbox.clone());
-        let recorder = UndoRecorder::new(settings.undo.clone(), settings.own_dirs.clone());
+        let recorder = UndoRecorder::new(settings.undo.clone(), settings.own_dirs.clone(), session_dir);
         let jobs = BackgroundJobs::new(&mailbox, shared.running_jobs.clone());
         let tools = shared.setup.tools.clone();
         let mut actor = Self {
@@ -298,6 +299,7 @@ fn machine_config(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
         policy: setup.settings.policy,
         client: None,
         headless: setup.settings.headless,
+        stranger: false,
         steer_by_default: setup.settings.steer_by_default,
         loosest: shared.loosest().stricter(loosest_in(&meta.cwd)),
         compact_at: setup.settings.compact_at,

@@ -56,13 +56,15 @@ impl SessionActor {
         self.show_rules().await;
     }
 
-    /// After the steps at hand: what was written counts from then on.
+    /// After the steps at hand: what was written counts from then on, and in the other sessions too, whose requests it may
+    /// answer.
     fn look_again(&self) {
-        let mailbox = self.mailbox.clone();
-        tokio::spawn(async move {
-            // A session that ended needs no rules any more.
-            let _ = mailbox.report(Report::RulesChanged).await;
-        });
+        for mailbox in self.shared.sessions.mailboxes() {
+            tokio::spawn(async move {
+                // A session that ended needs no rules any more.
+                let _ = mailbox.report(Report::RulesChanged).await;
+            });
+        }
     }
 
     async fn tell_failure(&mut self, done: Option<Result<(), String>>) {

@@ -23,7 +23,7 @@ impl SessionActor {
 
     pub(super) async fn spawned(&mut self, link: ChildLink) {
         let ceiling = link.ceiling;
-        self.machine.set_asks_nobody(link.asks_nobody);
+        self.machine.set_company(link.company);
         self.parent.join(link);
         // Nobody looks at it: its files are let go when it is done.
         self.view.hide();

@@ -210,7 +210,7 @@ impl SessionActor {
 
     pub(super) fn engine(&self, call: Option<&CallId>) -> ToolHost {
         let undo = self.kept_for_undo(call);
-        ToolHost::of(&self.shared, self.machine.meta(), self.mailbox.clone(), undo, self.machine.asks_nobody())
+        ToolHost::of(&self.shared, self.machine.meta(), self.mailbox.clone(), undo, self.machine.company())
     }
 
     pub(super) fn site(&self, decided: Option<(Decided, &CallId)>) -> CallContext {

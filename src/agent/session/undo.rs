@@ -10,9 +10,10 @@ use super::view::Show;
 use crate::agent::machine_io::Input;
 use crate::domain::message::Body;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::undo::{COMMITS_STAY, UndoAim};
+use crate::domain::undo::{COMMITS_STAY, Changes, UndoAim, UndoPlan};
 use crate::domain::{At, MessageId};
 use crate::protocol::SessionEvent;
+use crate::sandbox::{Namespaces, own_folders, system_support};
 use crate::tools::files::{attributes, paths};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -43,30 +44,38 @@ impl SessionActor {
 
     pub(super) async fn plan_undo(&mut self, aim: UndoAim) {
         if self.machine.is_running() && !matches!(aim, UndoAim::Since(_)) {
-            return self.turn_runs().await;
+            self.turn_runs().await;
+            return self.out.send(not_planned(aim));
         }
-        let Some(known) = self.known(&aim).await else { return };
+        let Some(known) = self.known(&aim).await else { return self.out.send(not_planned(aim)) };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let (mailbox, asker) = (self.mailbox.clone(), self.out.asker().cloned());
         tokio::spawn(async move {
-            let told = match blocking(move || undo::plan(&checkpoints, aim, &known)).await {
-                Some(Ok(worked)) => SessionEvent::UndoPlanned(Box::new(worked.plan)),
-                Some(Err(error)) => SessionEvent::Notice(Notice::new(Level::Error, format!("Can't undo: {error}."))),
-                None => return,
+            let wanted = aim.clone();
+            let told = match blocking(move || undo::plan(&checkpoints, wanted, &known)).await {
+                Some(Ok(worked)) => vec![SessionEvent::UndoPlanned(Box::new(worked.plan))],
+                Some(Err(error)) => {
+                    let notice = Notice::new(Level::Error, format!("Can't undo: {error}."));
+                    vec![SessionEvent::Notice(notice), not_planned(aim)]
+                }
+                None => vec![not_planned(aim)],
             };
-            let _ = mailbox.report(Report::Answer(told, asker)).await;
+            for one in told {
+                let _ = mailbox.report(Report::Answer(one, asker.clone())).await;
+            }
         });
     }
 
     pub(super) async fn tell_changes(&mut self) {
-        let known = Known { cwd: self.real_cwd(), is_doubtful: self.is_list_doubtful(), ..Known::default() };
+        let known = Known { cwd: self.real_cwd(), doubt: self.list_doubt(), ..Known::default() };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let (mailbox, asker) = (self.mailbox.clone(), self.out.asker().cloned());
         tokio::spawn(async move {
             let told = match blocking(move || undo::changes(&checkpoints, &known)).await {
                 Some(Ok(changes)) => SessionEvent::FilesChanged(Box::new(changes)),
                 Some(Err(error)) => {
-                    SessionEvent::Notice(Notice::new(Level::Error, format!("Can't read the changes: {error}.")))
+                    let gaps = vec![format!("Can't read the changes: {error}.")];
+                    SessionEvent::FilesChanged(Box::new(Changes { gaps, ..Changes::default() }))
                 }
                 None => return,
             };
@@ -74,8 +83,18 @@ impl SessionActor {
         });
     }
 
-    fn is_list_doubtful(&self) -> bool {
-        !self.shared.setup.rules.trusts_workspace()
+    /// Reason for doubt in the session's list.
+    fn list_doubt(&self) -> Option<&'static str> {
+        let setup = &self.shared.setup;
+        if !setup.rules.trusts_workspace() {
+            return Some("Recorded in a workspace that you don't trust.");
+        }
+        // Namespaces keep lisle's own folders from commands wherever they lie.
+        let own = setup.store.session_dir(&self.machine.meta().id);
+        let own = paths::follow(&own).unwrap_or(own);
+        let open =
+            own.starts_with(self.real_cwd()) && system_support::spaces(&setup.settings.runner) == Namespaces::Without;
+        open.then_some("Recorded in the working directory, where commands can write.")
     }
 
     fn real_cwd(&self) -> PathBuf {
@@ -125,8 +144,10 @@ impl SessionActor {
             }
             UndoAim::Last | UndoAim::Redo => Since::default(),
         };
-        let is_doubtful = self.is_list_doubtful();
-        Some(Known { cwd: self.real_cwd(), said: said.collect(), since, is_doubtful })
+        let session_dir = self.shared.setup.store.session_dir(&self.machine.meta().id);
+        let (cwd, doubt) = (self.real_cwd(), self.list_doubt());
+        let own = own_folders::beside(&self.shared.setup.settings.own_dirs, &session_dir, &cwd);
+        Some(Known { cwd, said: said.collect(), since, doubt, own })
     }
 
     /// Restores what waits for it. Nothing runs.
@@ -174,6 +195,13 @@ impl SessionActor {
         };
         self.out.send(SessionEvent::Notice(notice));
     }
+}
+
+/// Answer to who waits for a preview that there will not be: a notice says why.
+fn not_planned(aim: UndoAim) -> SessionEvent {
+    let gaps = vec!["The changes were not read.".to_owned()];
+    let (at, about, files) = (At(0), String::new(), Vec::new());
+    SessionEvent::UndoPlanned(Box::new(UndoPlan { aim, at, about, any: false, files, gaps, commits: false }))
 }
 
 /// `12:03`, with the day where it is another one.

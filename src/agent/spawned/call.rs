@@ -109,7 +109,7 @@ impl ToolHost {
             ceiling: self.mode.stricter(self.meta.mode),
             news,
             undo: self.undo.clone(),
-            asks_nobody: self.asks_nobody,
+            company: self.company,
         };
         let (ready, mailbox) = oneshot::channel();
         let request = SpawnRequest { meta, link: Box::new(link), prompt: task.prompt.clone(), ready };

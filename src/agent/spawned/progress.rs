@@ -1,5 +1,6 @@
 //! Link between a spawned session and whoever waits for it: its progress, and what ends it.
 
+use crate::agent::machine_io::TurnCompany;
 use crate::agent::undo::UndoTarget;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, InfoKind};
@@ -23,8 +24,8 @@ pub(in crate::agent) struct ChildLink {
     pub(in crate::agent) news: watch::Sender<ChildProgress>,
     /// Store for undo of its calls' changes: with the parent's turn.
     pub(in crate::agent) undo: UndoTarget,
-    /// Nobody can be asked, as in the parent's turn.
-    pub(in crate::agent) asks_nobody: bool,
+    /// As in the parent's turn.
+    pub(in crate::agent) company: TurnCompany,
 }
 
 /// Progress of a child.

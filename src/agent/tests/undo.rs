@@ -135,3 +135,22 @@ async fn going_back_can_take_the_files_along() {
     let rows = engine.open(&to).await.rows;
     assert!(rows.iter().all(|row| !matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Restored)));
 }
+
+#[tokio::test]
+async fn who_waits_for_a_preview_hears_when_there_is_none() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::with(home.path(), roomy);
+    let session = engine.talked("write x.txt: hi").await;
+    let list = engine.store.session_dir(&session).join("checkpoints/list.jsonl");
+    std::fs::remove_file(&list).unwrap();
+    std::fs::create_dir(&list).unwrap();
+    engine.act(&session, SessionCommand::PlanUndo { aim: UndoAim::Last }).await;
+    engine.notice("Can't undo").await;
+    let planned = |event: &Event| match event {
+        Event::Session { event: SessionEvent::UndoPlanned(plan), .. } => Some((**plan).clone()),
+        _ => None,
+    };
+    let plan = engine.until(planned).await;
+    assert!(!plan.any && !plan.gaps.is_empty());
+    engine.end().await;
+}

@@ -19,8 +19,12 @@ use std::path::{Path, PathBuf};
 
 /// Milliseconds that the time of a file may lag behind the clock.
 const LATE: i64 = 2_000;
-/// Reason for leaving a path of a list that others may have written.
-const OUTSIDE_UNTRUSTED: &str = "Outside the working directory, in a workspace that you don't trust.";
+/// Reason for leaving a file that differs only in what a restoration never gives.
+const SET_ID: &str = "Only its set-user-ID or set-group-ID rights changed, which are not restored.";
+/// Reason for leaving what configures or runs code.
+const RUNS_CODE: &str = "Configures or runs code, possibly from another command.";
+/// Rights of a file that come back. A list that others wrote makes no set-user-ID program.
+const RIGHTS: u32 = 0o777;
 /// Files whose changed lines are counted.
 const COUNTED: usize = 300;
 /// Files that are shown with their diffs.
@@ -37,8 +41,10 @@ pub(in crate::agent) struct Known {
     pub(in crate::agent) said: Vec<(MessageId, String)>,
     /// Rows after the message that is gone back to.
     pub(in crate::agent) since: Since,
-    /// Others may have written the list: another program made the workspace, and the user does not trust it.
-    pub(in crate::agent) is_doubtful: bool,
+    /// Reason for doubt in the list, as a sentence: others may have written it.
+    pub(in crate::agent) doubt: Option<&'static str>,
+    /// Folders of lisle itself, as far as the working directory is not in them: nothing in them is restored.
+    pub(in crate::agent) own: Vec<PathBuf>,
 }
 
 /// The calls after a message.
@@ -134,6 +140,7 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
         commits: history.has_commits(&chosen),
     };
     let mut items: Vec<UndoItem> = Vec::new();
+    ways.retain(|path, _| !known.own.iter().any(|own| path.starts_with(own)));
     for (path, way) in ways {
         if let Some((file, item)) = one(checkpoints, &history, path, &way, known, plan.files.len() < COUNTED) {
             plan.files.push(file);
@@ -168,7 +175,9 @@ fn one(
     known: &Known,
     counted: bool,
 ) -> Option<(UndoFile, UndoItem)> {
-    if is_there(path, way.whole) {
+    // Where nothing was before the first change and nothing is now, what others wrote in between may be gone.
+    let between = way.safe.filter(|_| way.why.is_some());
+    if is_there(path, way.whole) && between.is_none_or(|safe| is_there(path, safe)) {
         return None;
     }
     let (now, bytes) = match look(path, LARGEST) {
@@ -182,27 +191,30 @@ fn one(
         _ => Some("Changed since, not by this session."),
     };
     // Back over the last steps alone, where those before them are followed by somebody else's.
-    let part = way.safe.filter(|safe| way.why.is_some() && changed.is_none() && !is_there(path, safe));
-    let target = part.unwrap_or(way.whole);
+    let part = between.filter(|safe| changed.is_none() && !is_there(path, safe));
+    let wanted = part.unwrap_or(way.whole);
+    let target = &plain_rights(wanted);
     let is_risky = || *target != PathEntry::Absent && classify::is_of_made_repository(path, &known.cwd);
     let risk = || is_risky().then(|| "Its folder is now a git repository, where it may run programs.".to_owned());
-    // What a job made stands for a moment until it is taken back: a look in that moment takes it for the user's.
-    let is_of_others = history.is_crowded(&way.over) || way.over.is_empty();
-    let is_doubtful = *target != PathEntry::Absent && is_of_others && is_protected(path);
+    // What a job makes stands for a moment until it is moved aside: a look in that moment takes it for the user's. So what
+    // configures or runs code is chosen by hand wherever it may be another command's, whichever way it was worked out.
+    let is_of_others = part.is_some() || way.over.is_empty() || history.is_crowded(&way.over);
+    let runs_code = is_of_others && is_protected(path);
     let is_outside = !path.starts_with(&known.cwd);
-    let beyond = || (known.is_doubtful && is_outside).then(|| OUTSIDE_UNTRUSTED.to_owned());
-    let state = match (lost(checkpoints, &now, target).or_else(risk).or_else(beyond), changed.or(way.why)) {
+    let beyond = || known.doubt.filter(|_| is_outside).map(|why| format!("Outside the working directory. {why}"));
+    let rights = || (target != wanted && is_there(path, target)).then(|| SET_ID.to_owned());
+    let gone = lost(checkpoints, &now, target).or_else(risk).or_else(beyond).or_else(rights);
+    let state = match (gone, changed.or(way.why)) {
         (Some(why), _) => UndoState::Lost(why),
-        (None, None) if known.is_doubtful => {
-            UndoState::Risky("Recorded in a workspace that you don't trust.".to_owned())
-        }
-        (None, None) if is_outside => UndoState::Risky("Outside the working directory.".to_owned()),
-        (None, None) if is_doubtful => {
-            UndoState::Risky("Configures or runs code, possibly from another command.".to_owned())
-        }
-        (None, None) => UndoState::Ready,
-        (None, Some(why)) if part.is_some() => UndoState::Between(why.to_owned()),
-        (None, Some(why)) => UndoState::Changed(why.to_owned()),
+        (None, Some(why)) if part.is_none() => UndoState::Changed(why.to_owned()),
+        // What would be restored without a choice, whichever way it was worked out.
+        (None, _) if is_outside => UndoState::Risky("Outside the working directory.".to_owned()),
+        (None, _) if runs_code => UndoState::Risky(RUNS_CODE.to_owned()),
+        (None, why) => match (known.doubt, why) {
+            (Some(doubt), _) => UndoState::Risky(doubt.to_owned()),
+            (None, Some(why)) => UndoState::Between(why.to_owned()),
+            (None, None) => UndoState::Ready,
+        },
     };
     let deed = match (&now, target) {
         (_, PathEntry::Absent) => UndoDeed::Remove,
@@ -224,7 +236,17 @@ fn one(
     let during = history.during(&way.over).map(short);
     let file = UndoFile { path: path.to_owned(), shown, deed, lines, state, during };
     let entry = UndoEntry { path: path.to_owned(), before: now, after: target.clone() };
-    Some((file, UndoItem { entry, whole: way.whole.clone() }))
+    Some((file, UndoItem { entry, whole: plain_rights(way.whole) }))
+}
+
+/// The entry with the rights that a restoration gives.
+fn plain_rights(entry: &PathEntry) -> PathEntry {
+    match entry {
+        PathEntry::File { hash, mode, attributes } => {
+            PathEntry::File { hash: hash.clone(), mode: mode & RIGHTS, attributes: attributes.clone() }
+        }
+        other => other.clone(),
+    }
 }
 
 /// Reason why a path cannot be restored, as a sentence.

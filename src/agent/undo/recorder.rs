@@ -10,6 +10,7 @@ use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Proposal, Touch};
 use crate::domain::undo::{PathEntry, UndoEntry};
 use crate::domain::{At, CallId, MessageId};
+use crate::sandbox::own_folders;
 use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
 use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
@@ -32,6 +33,7 @@ const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else {
 pub(in crate::agent) struct UndoRecorder {
     settings: UndoSettings,
     own_dirs: Vec<PathBuf>,
+    session_dir: PathBuf,
     memory: Mutex<Memory>,
     /// The disk is nearly full, and whether the user was told.
     full: Mutex<(Option<String>, Told)>,
@@ -126,9 +128,9 @@ impl RecordedCall {
 type Looked = Result<Arc<DirectoryTable>, String>;
 
 impl UndoRecorder {
-    pub(in crate::agent) fn new(settings: UndoSettings, own_dirs: Vec<PathBuf>) -> Self {
+    pub(in crate::agent) fn new(settings: UndoSettings, own_dirs: Vec<PathBuf>, session_dir: PathBuf) -> Self {
         let (memory, full, stop) = (Mutex::default(), Mutex::default(), CancellationToken::new());
-        Self { settings, own_dirs, memory, full, stop }
+        Self { settings, own_dirs, session_dir, memory, full, stop }
     }
 
     /// Ends what is still being copied: the program ends.
@@ -288,7 +290,9 @@ impl UndoRecorder {
     /// Looks at the working directory and keeps what is new in it.
     fn look(&self, about: &CallToRecord) -> Looked {
         let before = self.memory.lock().unwrap_or_else(PoisonError::into_inner).table.clone();
-        let limits: Limits = self.settings.limits(&self.own_dirs);
+        // What lisle itself writes is no change of a call.
+        let own = own_folders::beside(&self.own_dirs, &self.session_dir, &about.cwd);
+        let limits: Limits = self.settings.limits(&own);
         let mut keep = |bytes: &[u8]| about.checkpoints.keep(bytes, Sync::No).map_err(|error| error.to_string());
         let table = DirectoryTable::look(&about.cwd, before.as_deref(), &limits, &mut keep, &self.stop);
         let table = Arc::new(table.map_err(|Stopped| "lisle is quitting.".to_owned())?);

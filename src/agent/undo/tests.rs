@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 mod attributes;
+mod guarded;
 mod others;
 
 /// A working directory, a workspace, and who keeps what changes.
@@ -54,7 +55,7 @@ impl Bench {
         let store = Store::open(Options::new(home.join("w"), home.join("state"))).unwrap();
         let session = SessionId::parse("260101-a-b").unwrap();
         std::fs::create_dir_all(store.session_dir(&session)).unwrap();
-        let recorder = Arc::new(UndoRecorder::new(settings.clone(), vec![home.join("w")]));
+        let recorder = Arc::new(UndoRecorder::new(settings.clone(), vec![home.join("w")], home.join("none")));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let clock = Arc::default();
         Self { _dir: Some(dir), home, work, store, session, recorder, settings, runtime, calls: 0, clock }
@@ -64,7 +65,8 @@ impl Bench {
     fn beside(&self) -> Self {
         let session = SessionId::parse("260101-c-d").unwrap();
         std::fs::create_dir_all(self.store.session_dir(&session)).unwrap();
-        let recorder = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
+        let recorder =
+            Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")], self.home.join("none")));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self {
             _dir: None,
@@ -86,7 +88,8 @@ impl Bench {
 
     /// lisle was ended and started again.
     fn restart(&mut self) {
-        self.recorder = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
+        self.recorder =
+            Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")], self.home.join("none")));
     }
 
     fn checkpoints(&self) -> Checkpoints {
@@ -365,8 +368,9 @@ fn a_list_that_others_may_have_written_restores_nothing_by_itself_and_nothing_el
     write(&elsewhere, "old");
     bench.tool("m1", "a", |path| write(path, "new"));
     bench.tool("m1", &elsewhere.to_string_lossy(), |path| write(path, "new"));
-    let planned = |is_doubtful| {
-        let known = Known { is_doubtful, ..bench.known() };
+    let planned = |is_doubtful: bool| {
+        let known =
+            Known { doubt: is_doubtful.then_some("Recorded in a workspace that you don't trust."), ..bench.known() };
         let files = plan(&bench.checkpoints(), UndoAim::Last, &known).unwrap().plan.files;
         files.into_iter().map(|file| file.state).collect::<Vec<_>>()
     };
@@ -382,7 +386,7 @@ fn a_list_that_others_may_have_written_restores_nothing_by_itself_and_nothing_el
         of_others.iter().any(|state| matches!(state, UndoState::Lost(why) if why.starts_with("Outside"))),
         "{of_others:?}"
     );
-    let known = Known { is_doubtful: true, ..bench.known() };
+    let known = Known { doubt: Some("Recorded in a workspace that you don't trust."), ..bench.known() };
     restore(&bench.checkpoints(), UndoAim::Last, &[work.join("a"), elsewhere.clone()], &known, At(1_000)).unwrap();
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "new", "also where it is named");
     assert_eq!(std::fs::read_to_string(work.join("a")).unwrap(), "old");
@@ -574,7 +578,7 @@ fn a_call_that_changed_nothing_is_no_change() {
     bench.command("m1", |_| {});
     assert!(bench.undo(UndoAim::Last, &[]).nothing);
     let settings = UndoSettings { enabled: false, ..UndoSettings::default() };
-    let recorder = Arc::new(UndoRecorder::new(settings, vec![]));
+    let recorder = Arc::new(UndoRecorder::new(settings, vec![], PathBuf::from("none")));
     let about = bench.about("m1", Touch::command("x".to_owned(), bench.work.clone()));
     assert!(bench.runtime.block_on(recorder.begin(about.clone())).is_none());
     let held = CallToRecord { sandbox: Sandbox::ReadOnly, ..about };

@@ -11,7 +11,7 @@ use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::notices::TrueWhile;
 use crate::app::state::{Blind, Focus, State};
 use crate::domain::{Level, Notice};
-use crate::keymap::action::AnswerAction;
+use crate::keymap::action::{AnswerAction, ModelAction};
 use crate::protocol::{QueueEdit, SessionCommand};
 
 /// Milliseconds without a key after which Enter on an empty draft gives the panel the focus.
@@ -73,6 +73,7 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
     let act = match state.empty_enter() {
         Some(EmptyEnter::Retry | EmptyEnter::Continue) => SessionCommand::Retry,
         Some(EmptyEnter::Release) => SessionCommand::Queue(QueueEdit::Release),
+        Some(EmptyEnter::Model) => return state.follow_up(Intent::Act(ModelAction::Pick.into())),
         Some(EmptyEnter::Choose) => return connecting::choose_first(state, fx),
         Some(EmptyEnter::Answer) | None => return,
     };

@@ -85,7 +85,7 @@ pub(crate) fn set_density(state: &mut State, density: Density) {
     }
     let words = match density {
         Density::Lines => "Tool output: one line per call",
-        Density::Tails => "Tool output: tails",
+        Density::Tails => "Tool output: its last lines",
         Density::Full => "Tool output: full",
     };
     state.notify(Notice::new(Level::Info, words));

@@ -26,6 +26,7 @@ pub(crate) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
         }
         Deed::Continue { connection, model } => connecting::continue_with(state, connection, model, fx),
         Deed::Copy(text) => fx.push(Effect::Copy(text)),
+        Deed::Upload(file) => fx.push(Effect::Upload(file)),
         Deed::Own { hash, text } => state.follow_up(Intent::SendOwn { hash, text }),
         Deed::Rewind { session, kept, text, files: _ } => rewind::rewound(state, session, kept, text, None, fx),
     }

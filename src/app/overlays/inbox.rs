@@ -8,6 +8,7 @@ use crate::app::state::open::Open;
 use crate::app::state::overlay::{Inbox, Overlay, Reach, Waiting};
 use crate::app::state::panel::Panel;
 use crate::app::state::sessions::needs_you;
+use crate::domain::attention::WANTS_MODEL;
 use crate::domain::ids::{At, CallId, RequestId, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::{Approval, Ask, Request};
@@ -86,8 +87,8 @@ fn waiting(state: &State) -> Vec<Waiting> {
         rows.extend(asked.map(|(open, request)| {
             row(Some(request.id.clone()), in_words(request), since(open, request).unwrap_or(meta.used))
         }));
-        // Not loaded yet, or there is nothing to answer: it was interrupted.
-        let whole = open.is_none() || meta.is_broken_unseen();
+        // Not loaded yet, or there is nothing to answer: it was interrupted, or waits for a choice.
+        let whole = open.is_none() || meta.is_broken_unseen() || meta.reason().as_deref() == Some(WANTS_MODEL);
         if rows.len() == before && whole && needs_you(meta) && state.sessions.stands_for_itself(meta) {
             rows.push(row(None, meta.reason().unwrap_or_default(), meta.used));
         }

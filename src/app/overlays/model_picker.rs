@@ -42,7 +42,11 @@ pub(crate) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// The turn waits for a model: it can be chosen at once.
 pub(crate) fn wanted(state: &mut State, why: &str, fx: &mut Vec<Effect>) {
-    state.notify(Notice::new(Level::Warning, text::one_line(why)).hint("your message is sent once you choose"));
+    // The names stand in the list, and where to choose them from is here.
+    let sentence = why.split_once(". ").map_or(why, |(first, _)| first);
+    let many = sentence.split_once(": ").map_or(sentence, |(many, _)| many);
+    let text = format!("Choose a model to send your message. {}.", text::one_line(many));
+    state.notify(Notice::new(Level::Warning, text));
     if state.overlays.is_empty() {
         pick(state, fx);
     }

@@ -11,6 +11,7 @@ use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, ValueType, split_label};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::{Level, Notice};
+use crate::keymap::action::SessionAction;
 use crate::protocol::{Command, EngineCommand};
 
 /// The picker of statuses, for these sessions; the one that all of them have is selected.
@@ -93,15 +94,15 @@ pub(crate) fn offer_new_label(state: &mut State) {
             picker.items.push(overlay::item(text, detail, value));
             picker.hits.insert(0, Hit { item: picker.items.len() - 1, marks: Vec::new() });
         }
-        (None, None) => {
-            picker.items.push(overlay::item(
-                format!("create the label “{name}”"),
-                "",
-                Value::NewLabel(name.to_owned()),
-            ));
+        (None, value) if !name.trim().is_empty() && value.is_none_or(|value| !value.trim().is_empty()) => {
+            let text = match value {
+                Some(value) => format!("create the label “{}” and set it to {}", name.trim(), value.trim()),
+                None => format!("create the label “{name}”"),
+            };
+            picker.items.push(overlay::item(text, "", Value::NewLabel(typed)));
             picker.hits.push(Hit { item: picker.items.len() - 1, marks: Vec::new() });
         }
-        (Some(_), None) | (None, Some(_)) => {}
+        (Some(_), None) | (None, _) => {}
     }
 }
 
@@ -125,24 +126,33 @@ pub(crate) fn problem(wanted: Option<ValueType>, value: &str) -> Option<&'static
     }
 }
 
-/// Defines a label; the sessions get it when the engine has made it.
-pub(crate) fn define(state: &mut State, name: &str, sessions: Vec<SessionId>, fx: &mut Vec<Effect>) {
-    state.engine.new_label = Some((name.to_owned(), sessions));
+/// Defines the label of an entry; the sessions get the entry when the engine has made it.
+pub(crate) fn define(state: &mut State, entry: &str, sessions: Vec<SessionId>, fx: &mut Vec<Effect>) {
+    let (name, value) = split_label(entry);
+    state.engine.new_label = Some((entry.to_owned(), sessions));
     fx.push(Effect::Send(Command::Engine(EngineCommand::Define(Definition::Label {
-        name: name.to_owned(),
+        name: name.trim().to_owned(),
         under: None,
-        value_type: None,
+        value_type: value.map(|value| type_of(value.trim())),
     }))));
+}
+
+/// The narrowest type that takes a value.
+fn type_of(value: &str) -> ValueType {
+    let types = [ValueType::Number, ValueType::Date];
+    types.into_iter().find(|one| problem(Some(*one), value).is_none()).unwrap_or(ValueType::String)
 }
 
 /// Takes in new definitions of the workspace.
 pub(crate) fn defined(state: &mut State, properties: Properties, fx: &mut Vec<Effect>) {
     state.sessions.define(&properties, state.clock.now, state.clock.utc_offset);
     state.engine.properties = properties;
-    if let Some((name, sessions)) = state.engine.new_label.take() {
-        match known(&state.engine.properties, &name).map(|label| label.id.clone()) {
-            Some(id) => session_changes::change_all(state, sessions, PropertyChange::AddLabel(id), fx),
-            None => state.engine.new_label = Some((name, sessions)),
+    if let Some((entry, sessions)) = state.engine.new_label.take() {
+        let (name, value) = split_label(&entry);
+        let value = value.map(|value| format!("::{}", value.trim())).unwrap_or_default();
+        match known(&state.engine.properties, name.trim()).map(|label| format!("{}{value}", label.id)) {
+            Some(entry) => session_changes::change_all(state, sessions, PropertyChange::AddLabel(entry), fx),
+            None => state.engine.new_label = Some((entry, sessions)),
         }
     }
     let items = label_items(state);
@@ -178,7 +188,9 @@ pub(crate) fn label_named(state: &mut State, text: &str, fx: &mut Vec<Effect>) -
     let Some(label) = known(&state.engine.properties, name) else {
         let all = labels::flat(&state.engine.properties.labels, 0);
         let near = nearest(name, all.iter().map(|(_, label)| label.id.as_str()));
-        return Err(no_such("label", name, near));
+        let key = state.keys.key_for(SessionAction::Labels);
+        let how = if near.is_none() { format!(" Create it with {key}.") } else { String::new() };
+        return Err(format!("{}{how}", no_such("label", name, near)));
     };
     let (id, wanted) = (label.id.clone(), label.value_type);
     match value {

@@ -206,7 +206,10 @@ pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
         .filter(|(place, ..)| *place > 0 || is_whole)
         .map(|(_, id, text, left)| {
             let files = if left.files.is_empty() { String::new() } else { format!(": {}", left.named()) };
-            let about = format!("Opens a new session without {}{files}. This one keeps all of it.", left.words());
+            let about = format!(
+                "Opens a new session from before this message, without {}{files}. This one keeps all of it.",
+                left.words()
+            );
             overlay::item(text, "", Value::Rewind(id)).with(facts(&left, vec![about]))
         })
         .collect();

@@ -72,6 +72,9 @@ fn list(state: &State) -> (Vec<Item>, Vec<Group>) {
     (items, groups)
 }
 
+/// Rule of a session's connection.
+const LOCKED: &str = "Can't change after the first message: enter continues in a new session.";
+
 /// Settings of the shown session, each with the verb that changes it.
 fn of_session(state: &State) -> Vec<Item> {
     let meta = state.current_meta();
@@ -92,7 +95,7 @@ fn of_session(state: &State) -> Vec<Item> {
             row(
                 "connection",
                 info.map(|name| text::one_line(name.as_str())).unwrap_or_default(),
-                "Locked after the first message.",
+                LOCKED,
                 verb(ModelAction::Connection.into()),
             ),
             row("model", text::one_line(&model), "Model used in this session.", verb(ModelAction::Pick.into())),

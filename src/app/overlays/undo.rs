@@ -65,7 +65,10 @@ pub(crate) fn planned(state: &mut State, session: &SessionId, plan: UndoPlan) {
                 UndoAim::Last | UndoAim::Since(_) => "No file changes left to undo in this session",
             };
             overlay::close(state);
-            state.notify(Notice::new(Level::Info, text));
+            // A notice of the engine says why nothing is known.
+            if plan.gaps.is_empty() {
+                state.notify(Notice::new(Level::Info, text));
+            }
         }
         Some(Overlay::Confirm(asked)) => {
             if let Deed::Rewind { session: of, kept, files, .. } = &mut asked.deed

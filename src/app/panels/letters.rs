@@ -17,6 +17,9 @@ use crate::keymap::key::Key;
 /// Milliseconds after a letter marked an answer in which Enter is dropped.
 const MARKED: u64 = 150;
 
+/// Milliseconds after a letter marked an answer from which a letter that moves the panel is no text: the mark goes.
+const APART: u64 = 400;
+
 /// Milliseconds after a letter that moved the panel in which the next one makes both of them text.
 const TYPED: u64 = 150;
 
@@ -41,6 +44,21 @@ pub(crate) fn is_marked(state: &mut State) -> bool {
     focus::focused(state).is_some_and(|(_, panel)| panel.letter.is_some_and(|letter| letter.marks))
 }
 
+/// Drops the mark of a letter that was set a while ago, for a key that moves the panel. True if there is no mark now.
+pub(crate) fn unmark(state: &mut State) -> bool {
+    let now = state.clock.now;
+    let Some((_, panel)) = focus::focused(state) else { return true };
+    match panel.letter {
+        Some(letter) if letter.marks && now.since(letter.at) < APART => false,
+        Some(letter) if letter.marks => {
+            panel.letter = None;
+            panel.selected = None;
+            true
+        }
+        _ => true,
+    }
+}
+
 /// True if Enter comes too soon after the mark to be meant for it.
 pub(crate) fn is_too_soon(state: &mut State) -> bool {
     let now = state.clock.now;
@@ -61,8 +79,7 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
         Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
             // As the beginning of a text it goes to the composer with the next letter.
             panel.letter = typed.map(|c| Letter { c, at: now, marks: false });
-            let text = "This answer may be irreversible: no letter selects it";
-            state.notify(Notice::new(Level::Info, text).hint("select it with ↑ ↓, then Enter"));
+            state.notify(Notice::new(Level::Info, "This may be irreversible: choose it with ↑ ↓, then Enter"));
         }
         Did::Selects(at) => {
             panel.selected = Some(at);
@@ -104,7 +121,7 @@ pub(crate) fn write(state: &mut State, text: &str) {
     let key = state.keys.key_for(AnswerAction::Focus);
     let notice = Notice::new(Level::Info, "Not an answer: typed into your message");
     let waits = state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone()));
-    state.notify_while(notice.hint(format!("{key} back to the question")), waits.into_iter().collect());
+    state.notify_while(notice.hint(format!("{key} back to the request")), waits.into_iter().collect());
 }
 
 /// Several characters in one read: with answers in the way they are a text for the composer.

@@ -59,7 +59,15 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
     if !matches!(panel.stage, Stage::Choosing) {
         return;
     }
-    if key.and_then(Key::printable).is_some() && letters::is_marked(state) {
+    let moves = matches!(
+        verb,
+        AnswerAction::StepNext
+            | AnswerAction::StepPrevious
+            | AnswerAction::ScrollUp
+            | AnswerAction::ScrollDown
+            | AnswerAction::Full
+    );
+    if key.and_then(Key::printable).is_some() && letters::is_marked(state) && !(moves && letters::unmark(state)) {
         return letters::type_through(state, key);
     }
     let did = match verb {

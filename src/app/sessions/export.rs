@@ -1,10 +1,11 @@
 //! The conversation as a file.
 
 use crate::app::effect::Effect;
+use crate::app::msg::ShareAnswer;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
-use crate::domain::export::Format;
+use crate::domain::export::{Format, Masked, SharedFile};
 use crate::domain::nearest::nearest;
 use crate::domain::{Level, Notice};
 use crate::protocol::{Command, EngineCommand};
@@ -45,37 +46,55 @@ pub(crate) fn export_to(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> 
 
 pub(crate) fn share(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
-    fx.push(Effect::Send(Command::Engine(EngineCommand::Share { session })));
+    fx.push(Effect::Share { session });
 }
 
-/// Takes back the addresses of the shown session's pages.
+/// Revokes the addresses of the shown session.
 pub(crate) fn unshare(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
     fx.push(Effect::Unshare { session });
 }
 
-fn keys(masked: usize) -> &'static str {
-    match masked {
-        0 => "",
-        1 => " 1 key masked.",
-        _ => " Keys masked.",
-    }
+/// A sentence about what was masked.
+fn masked_words(masked: Masked) -> String {
+    masked.words().map_or_else(String::new, |words| format!(" Masked: {words}."))
 }
 
 /// A conversation was written to a file.
-pub(crate) fn exported(state: &mut State, path: &Path, masked: usize) {
-    state.notify(Notice::new(Level::Info, format!("Written to {}.{}", path.display(), keys(masked))));
+pub(crate) fn exported(state: &mut State, path: &Path, masked: Masked) {
+    state.notify(Notice::new(Level::Info, format!("Written to {}.{}", path.display(), masked_words(masked))));
 }
 
-/// A conversation is a page, with an address where a gateway serves it.
-pub(crate) fn shared(state: &mut State, path: &Path, masked: usize, address: Option<String>, fx: &mut Vec<Effect>) {
-    let path = path.display().to_string();
+/// A step of `/share` was done.
+pub(crate) fn answered(state: &mut State, answer: ShareAnswer, fx: &mut Vec<Effect>) {
+    match answer {
+        ShareAnswer::Offered { file, server } => offered(state, file, &server),
+        ShareAnswer::Done { file, address } => shared(state, &file, address, fx),
+    }
+}
+
+/// A conversation is ready for an upload, which the user confirms.
+fn offered(state: &mut State, file: SharedFile, server: &str) {
+    let says = vec![
+        format!("To {server}"),
+        String::new(),
+        format!("Whoever has its address can read it, until /unshare.{}", masked_words(file.masked)),
+        "Only what looks like a key is masked: read the conversation before you share it.".to_owned(),
+    ];
+    let title = "Upload this conversation?".to_owned();
+    overlay::confirm(state, Confirm { title, says, verb: "upload".to_owned(), deed: Deed::Upload(file) });
+}
+
+/// A conversation is shared, with an address where a gateway or a server has it.
+fn shared(state: &mut State, file: &SharedFile, address: Option<String>, fx: &mut Vec<Effect>) {
+    let path = file.path.display().to_string();
+    let masked = masked_words(file.masked);
     let (title, what, says, verb) = match address {
         Some(address) => (
             "Conversation shared",
             address,
             [
-                format!("Whoever has this address can read it, until /unshare.{}", keys(masked)),
+                format!("Whoever has this address can read it, until /unshare.{masked}"),
                 "It was copied to the clipboard.".to_owned(),
             ],
             "copy the address again",
@@ -84,8 +103,9 @@ pub(crate) fn shared(state: &mut State, path: &Path, masked: usize, address: Opt
             "Conversation exported",
             path,
             [
-                format!("Local file only; nothing was uploaded.{}", keys(masked)),
-                "Its path was copied to the clipboard. A gateway gives it an address: lisle serve --share-listen."
+                format!("Local file only; nothing was uploaded.{masked}"),
+                "Its path was copied to the clipboard. A gateway gives it an address (lisle serve --share-listen), or a \
+                 server (share.endpoint in config.toml)."
                     .to_owned(),
             ],
             "copy the path again",

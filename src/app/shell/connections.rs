@@ -75,7 +75,7 @@ fn key(info: &ConnectionInfo) -> String {
         Some(from) => text::one_line(from),
         None if info.host.is_empty() => "no key needed".to_owned(),
         None if info.missing.is_some() => "needs a key".to_owned(),
-        None => "none".to_owned(),
+        None => "no key".to_owned(),
     }
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn undo(state: &mut State, fx: &mut Vec<Effect>) {
             fx.push(Effect::Disarm(Timer::Undo));
             fx.extend(undo.into_steps().into_iter().map(Effect::Send));
         }
-        None => state.notify(Notice::new(Level::Info, "Nothing to undo: only changes of the last 10 seconds")),
+        None => state.notify(Notice::new(Level::Info, "Nothing to undo from the last 10 seconds")),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::app::state::State;
 use crate::domain::ids::At;
 use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Notice};
+use unicode_width::UnicodeWidthChar;
 
 /// A session's title as one short line for the terminal's title.
 pub(crate) fn plain(text: &str) -> String {
@@ -27,6 +28,9 @@ pub(crate) fn ago(now: At, then: At) -> String {
     }
 }
 
+/// Cells of a title in quotes: a question about it has room beside it.
+const QUOTED: usize = 44;
+
 /// The title of a session in quotes, as one short line.
 pub(crate) fn named(meta: &SessionMeta) -> String {
     quoted(meta.shown_title())
@@ -34,7 +38,12 @@ pub(crate) fn named(meta: &SessionMeta) -> String {
 
 pub(crate) fn quoted(text: &str) -> String {
     let line = one_line(text);
-    let short: String = line.chars().take(48).collect();
+    let mut cells = 0;
+    let fits = |c: &char| {
+        cells += c.width().unwrap_or(0);
+        cells <= QUOTED
+    };
+    let short: String = line.chars().take_while(fits).collect();
     let cut = if short.len() < line.len() { "…" } else { "" };
     format!("“{short}{cut}”")
 }

@@ -1,7 +1,7 @@
 //! Enter on an empty draft: the first thing that applies, which the composer names.
 
 use super::State;
-use crate::domain::attention::Attention;
+use crate::domain::attention::{Attention, WANTS_MODEL};
 
 /// Effect of Enter on an empty draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum EmptyEnter {
     Continue,
     /// Chooses who answers, on the first screen.
     Choose,
+    /// Chooses the model that a message waits for.
+    Model,
 }
 
 impl EmptyEnter {
@@ -28,6 +30,7 @@ impl EmptyEnter {
             EmptyEnter::Release => "send queue",
             EmptyEnter::Continue => "continue",
             EmptyEnter::Choose => "choose",
+            EmptyEnter::Model => "choose a model",
         }
     }
 
@@ -39,7 +42,7 @@ impl EmptyEnter {
             EmptyEnter::Retry => "retries the request",
             EmptyEnter::Release => "sends the queue",
             EmptyEnter::Continue => "continues the turn",
-            EmptyEnter::Choose => "chooses a model",
+            EmptyEnter::Choose | EmptyEnter::Model => "chooses a model",
         }
     }
 }
@@ -61,6 +64,7 @@ impl State {
         let open = self.current_open()?;
         let held = open.queue_held && !open.queue.is_empty();
         match meta.attention() {
+            Attention::NeedsYou(why) if why == WANTS_MODEL => Some(EmptyEnter::Model),
             _ if open.turn.retry.is_some() => Some(EmptyEnter::Retry),
             Attention::Failed(_) if meta.can_retry() => Some(EmptyEnter::Retry),
             // As the list says; what waits is sent behind it.

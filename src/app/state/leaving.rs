@@ -32,7 +32,7 @@ impl State {
                  will be interrupted"
                     .to_owned(),
                 Attention::NeedsYou(what) => format!("{}, will be interrupted", clean_line(&what)),
-                Attention::Running => "running, will be interrupted".to_owned(),
+                Attention::Running => "its turn will be interrupted".to_owned(),
                 _ if jobs == 0 => continue,
                 _ => String::new(),
             };

@@ -9,6 +9,7 @@ use super::picker::Picker;
 use super::rules::Rules;
 use super::sources::SourcesCard;
 use super::usage::Usage;
+use crate::domain::export::SharedFile;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
 use crate::domain::manual::Topic;
@@ -160,6 +161,8 @@ pub struct Confirm {
 pub enum Deed {
     /// Copy this.
     Copy(String),
+    /// Upload the lines of a session.
+    Upload(SharedFile),
     /// This goes to the engine.
     Send(Command),
     /// The workspace of this folder is opened.

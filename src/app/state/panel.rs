@@ -81,8 +81,8 @@ impl Choice {
             Choice::Words => "reply in your own words",
             Choice::Trust => "yes, rules may allow calls",
             Choice::Distrust => "no, rules may only restrict",
-            Choice::Key => "enter key",
-            Choice::NoKey => "skip",
+            Choice::Key => "type the key",
+            Choice::NoKey => "not now",
         }
     }
 

@@ -86,7 +86,7 @@ impl Kind {
             Kind::Filter => "Filter list",
             Kind::Workspace => "Workspaces",
             Kind::KeyText => "This looks like a key",
-            Kind::SessionState => "Session state",
+            Kind::SessionState => "Status",
             Kind::Import => "Import from",
         }
     }
@@ -133,8 +133,9 @@ impl Kind {
             Kind::Labels => "toggle",
             Kind::Connection => "use",
             Kind::Setting => "change",
+            Kind::SessionState => "open",
             Kind::Import => "import",
-            Kind::Doctor | Kind::Notice | Kind::SessionState => "",
+            Kind::Doctor | Kind::Notice => "",
             _ => "choose",
         }
     }

@@ -42,6 +42,10 @@ pub fn rank(query: &str, commands: &[Named<'_>]) -> Vec<(usize, Vec<usize>)> {
         let order = if fit == Some(Fit::Letters) { letters.unwrap_or(0) } else { 0 };
         found.extend(fit.map(|fit| (fit, one.recent.unwrap_or(usize::MAX), order, place)));
     }
+    // One or two letters begin a name: descriptions hold them everywhere.
+    if query.len() < 3 && found.iter().any(|(fit, ..)| *fit <= Fit::NamePrefix) {
+        found.retain(|(fit, ..)| *fit <= Fit::NamePrefix);
+    }
     found.sort_unstable();
     let marks = |place: usize| {
         let name = commands.get(place).map_or("", |one| one.name).to_lowercase();
@@ -100,6 +104,9 @@ mod tests {
         assert_eq!(found("choose", Some("model")), ["model.pick", "app.theme", "mode.pick"], "used last");
         assert_eq!(found("session.rename", None), ["session.rename"]);
         assert_eq!(found("mdl", None), ["model.pick"]);
+        assert_eq!(found("c", None).len(), 4, "no name begins with it");
+        assert_eq!(found("mo", None), ["mode.pick", "model.pick"]);
+        assert_eq!(found("n", None), ["session.new"]);
         assert_eq!(found("/mod", None), ["mode.pick", "model.pick"]);
         assert_eq!(found("", None).len(), names.len());
         assert_eq!(found("zzz", None), Vec::<&str>::new());

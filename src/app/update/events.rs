@@ -17,6 +17,7 @@ use crate::app::state::chat::Spent;
 use crate::app::state::notices::TrueWhile;
 use crate::app::state::open::{Given, Open, Retry, Turn};
 use crate::app::update::snapshot;
+use crate::domain::export::SharedFile;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::{Ask, Request};
@@ -93,10 +94,11 @@ fn of_engine(state: &mut State, event: EngineEvent, fx: &mut Vec<Effect>) {
         EngineEvent::ServerNotAdded { address, why } => connecting::not_added(state, &address, &why),
         EngineEvent::Properties(properties) => properties::defined(state, *properties, fx),
         EngineEvent::Found { search, results, end } => find::found(state, search, results, end),
-        EngineEvent::Exported { path, masked, shared: true, session } => {
-            fx.push(Effect::SharePage { session, path, masked });
+        EngineEvent::Exported { session, path, masked, shared: true, upload } => {
+            let file = SharedFile { session, path, masked };
+            fx.push(if upload { Effect::OfferUpload(file) } else { Effect::SharePage(file) });
         }
-        EngineEvent::Exported { path, masked, shared: false, session: _ } => export::exported(state, &path, masked),
+        EngineEvent::Exported { path, masked, shared: false, .. } => export::exported(state, &path, masked),
         EngineEvent::Imported { session, program, left, again } => {
             walk::imported(state, &session, (&program, again), &left, fx);
         }

@@ -128,7 +128,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Found(found) => completion::found(state, *found),
         Msg::Commands(commands) => state.drafts.commands = commands,
         Msg::Histories(found) => state.lobby.histories = found,
-        Msg::Shared { path, masked, address } => export::shared(state, &path, masked, address, &mut fx),
+        Msg::Share(answer) => export::answered(state, answer, &mut fx),
         Msg::Importable(found) => prompt::offer_imports(state, &found),
         Msg::EngineLine(line) => state.engine.line = line,
         Msg::Zone { utc_offset } => {

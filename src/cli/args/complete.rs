@@ -4,11 +4,14 @@
 use crate::config::Paths;
 use crate::config::settings::{Settings, shown};
 use crate::config::user_files::{self, UserFileKind};
+use crate::domain::export::Format;
 use crate::domain::manual::TOPICS;
 use crate::domain::permission::Mode;
 use crate::domain::prompt_text::{NO_TEXT, PromptKind};
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::SessionMeta;
+use crate::gateway::home::GatewayFiles;
+use crate::gateway::shares::SharedPages;
 use crate::keymap;
 use crate::keymap::action::Context;
 use crate::protocol::Scope;
@@ -60,7 +63,7 @@ pub(super) fn modes() -> Vec<CompletionCandidate> {
 
 /// Formats of an export.
 pub(super) fn formats() -> Vec<CompletionCandidate> {
-    words(["md", "html", "json", "text"])
+    words(Format::ALL.map(Format::word))
 }
 
 /// Programs whose sessions can be imported.
@@ -71,6 +74,13 @@ pub(super) fn history_kinds() -> Vec<CompletionCandidate> {
 /// Scopes of a token.
 pub(super) fn scopes() -> Vec<CompletionCandidate> {
     words(Scope::ALL.map(Scope::name))
+}
+
+/// Ids of shares.
+pub(super) fn shares() -> Vec<CompletionCandidate> {
+    let Ok(paths) = Paths::find(std::env::var_os("LISLE_HOME").as_deref()) else { return Vec::new() };
+    let pages = SharedPages::of(&GatewayFiles::of(&paths.state, None)).list(0);
+    pages.into_iter().map(|page| candidate(page.id, page.session.as_str())).collect()
 }
 
 /// Groups of `lisle usage`.

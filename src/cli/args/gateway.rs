@@ -1,8 +1,7 @@
 //! Arguments of `lisle serve`, `lisle gateway` and `lisle ssh`.
 
 use super::complete;
-use super::values::{address, scope, session_id, span, token_name};
-use crate::domain::SessionId;
+use super::values::{address, scope, span, token_name};
 use crate::protocol::Scope;
 use clap::{Args as ClapArgs, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
@@ -74,9 +73,6 @@ pub enum GatewayCommand {
     /// Print an address that lets one browser read sessions, once.
     #[command(after_help = "Example: lisle gateway link")]
     Link,
-    /// Share a conversation as it is now, as a page that everybody with its address can read.
-    #[command(after_help = "Example: lisle gateway share 260902-swift-river --expires 7d")]
-    Share(ShareArgs),
     /// Lead a client on stdin and stdout to the gateway, which is started if none runs: the far end of lisle ssh.
     #[command(after_help = "Example: ssh build-server lisle gateway stdio")]
     Stdio,
@@ -120,26 +116,6 @@ pub struct TokenArgs {
     pub json: bool,
     /// Remove the token of this name; its clients are cut off.
     #[arg(long, value_name = "NAME", conflicts_with = "name")]
-    pub revoke: Option<String>,
-}
-
-/// `lisle gateway share`.
-#[derive(Debug, ClapArgs)]
-pub struct ShareArgs {
-    /// Session to share.
-    #[arg(id = "shared", value_name = "SESSION", value_parser = session_id, add = ArgValueCandidates::new(complete::ids), required_unless_present_any = ["list", "revoke"])]
-    pub session: Option<SessionId>,
-    /// Time after which the page can no longer be read, such as 7d.
-    #[arg(long, value_name = "TIME", value_parser = span, requires = "shared")]
-    pub expires: Option<Duration>,
-    /// List shared pages.
-    #[arg(long, conflicts_with_all = ["shared", "revoke"])]
-    pub list: bool,
-    /// With --list: a JSON array.
-    #[arg(long, requires = "list")]
-    pub json: bool,
-    /// Remove the page of this id.
-    #[arg(long, value_name = "ID", conflicts_with = "shared")]
     pub revoke: Option<String>,
 }
 

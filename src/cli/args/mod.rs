@@ -8,6 +8,7 @@ mod json;
 mod prompts;
 mod run;
 mod sessions;
+mod share;
 mod shell;
 mod sources;
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub use channel::{
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
-pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, ShareArgs, SshArgs, TokenArgs};
+pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, SshArgs, TokenArgs};
 pub use json::Json;
 pub use prompts::{
     ContextCommand, EditContext, PatternCommand, PatternRun, RenameContext, SetContext, StrategyCommand,
@@ -34,6 +35,7 @@ pub use sessions::{
     Branch, CleanupArgs, Delete, Export, Import, ListArgs, Restore, SearchArgs, SessionsCommand, Set, Several,
     ShowArgs, Verify,
 };
+pub use share::{RevokeArgs, ShareArgs, ShareCommand};
 pub use shell::{
     Completions, ConfigCommand, KeymapName, KeysCommand, ListKeys, Man, SchemaCommand, Shell, ShowConfig, ThemeNames,
     ThemesCommand,
@@ -229,6 +231,14 @@ pub enum CliCommand {
     /// arguments.
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Share a conversation: everybody with its address can read it.
+    ///
+    /// It is uploaded to share.endpoint of config.toml, or becomes a page of this machine's gateway. Keys and home paths are
+    /// masked. Shared again, an upload keeps its address.
+    #[command(
+        after_help = "Examples:\n  lisle share 260902-swift-river --expires 7d\n  lisle share list\n  lisle share revoke 0f3c…"
+    )]
+    Share(ShareArgs),
     /// Print a session's audit log: every tool call with its mode, who allowed or denied it, and
     /// its sandbox.
     #[command(after_help = "Example: lisle audit 260902-swift-river --refused")]
@@ -366,6 +376,7 @@ pub enum PermissionsCommand {
 
 /// `lisle permissions check`.
 #[derive(Debug, ClapArgs)]
+#[command(group = clap::ArgGroup::new("checked").args(["command", "file"]).required(true))]
 pub struct Check {
     /// Assume this sandbox [default: this machine's].
     #[arg(long, value_enum, value_name = "SANDBOX")]
@@ -374,7 +385,7 @@ pub struct Check {
     #[arg(long)]
     pub json: bool,
     /// Check every line of this file and print one JSON object per line. JSON strings are decoded first.
-    #[arg(long, value_name = "FILE", conflicts_with = "command", required_unless_present = "command")]
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
     pub file: Option<PathBuf>,
     /// Command line; words are joined with spaces.
     #[arg(value_name = "COMMAND", num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]

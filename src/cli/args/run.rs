@@ -53,7 +53,7 @@ pub struct InputArgs {
     /// Offer the model no tools: it only answers.
     #[arg(long)]
     pub no_tools: bool,
-    /// Print what would be sent, and send nothing.
+    /// Print what would be sent, and send nothing; with --format json as an object.
     #[arg(long)]
     pub dry_run: bool,
     /// Connection, as --connection.

@@ -25,9 +25,9 @@ pub enum SessionsCommand {
     /// Print a session.
     #[command(after_help = "Example: lisle sessions show 260902-swift-river --json")]
     Show(ShowArgs),
-    /// Export a session as Markdown, HTML, JSON or plain text.
+    /// Export a session as Markdown, HTML, JSON, plain text or a transcript of OpenClaw.
     ///
-    /// Keys and passwords are masked. Without --out, prints to stdout; existing files are kept and
+    /// Keys, passwords and home paths are masked. Without --out, prints to stdout; existing files are kept and
     /// the new one is numbered. --routes writes agents/ID/sessions below a folder, with sessions.json and transcripts.
     #[command(
         after_help = "Examples:\n  lisle sessions export 260902-swift-river -o talk.html\n  lisle sessions export --routes -o ~/for-openclaw"
@@ -204,7 +204,7 @@ pub struct Export {
         required_unless_present = "routes"
     )]
     pub id: Option<SessionId>,
-    /// md, html, json or text [default: from the file name, else md].
+    /// md, html, json, text or openclaw [default: from the file name, else md].
     #[arg(long, value_name = "FORMAT", value_parser = format, add = ArgValueCandidates::new(complete::formats))]
     pub format: Option<Format>,
     /// Output file, or folder for a file named after the title; prints its path.

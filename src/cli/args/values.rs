@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) fn format(text: &str) -> Result<Format, String> {
-    Format::parse(text).ok_or_else(|| "expected md, html, json or text".to_owned())
+    Format::parse(text).ok_or_else(|| "expected md, html, json, text or openclaw".to_owned())
 }
 
 pub(super) fn history_kind(text: &str) -> Result<HistoryKind, String> {

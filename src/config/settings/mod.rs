@@ -61,6 +61,8 @@ pub struct Settings {
     pub gateway_start: GatewayStart,
     /// `[machines.NAME]`
     pub machines: BTreeMap<String, MachineSettings>,
+    /// `[share]`: where conversations are uploaded.
+    pub share: ShareSettings,
     /// `[fabric]` `home`: the folder of the program Fabric, whose patterns, strategies and contexts are read.
     pub fabric_home: Option<PathBuf>,
     /// `workspace`: a name below `data/workspaces`, or a folder. A leading `~` stands for the home directory.
@@ -91,6 +93,7 @@ impl Default for Settings {
             default_connection: None,
             default_connection_line: None,
             connections: BTreeMap::new(),
+            share: ShareSettings::default(),
             fabric_home: None,
             gateway_start: GatewayStart::default(),
             machines: BTreeMap::new(),
@@ -99,6 +102,17 @@ impl Default for Settings {
             channels: Some(ChannelSettings::default()),
         }
     }
+}
+
+/// Server for shares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShareSettings {
+    /// `endpoint`: its address. `None`: nothing is uploaded.
+    pub endpoint: Option<String>,
+    /// `key_env`: the variable with the key that it wants.
+    pub key_env: Option<String>,
+    /// `days`: shares expire then.
+    pub days: Option<u32>,
 }
 
 /// Another machine with a lisle, for `lisle ssh NAME`.

@@ -70,6 +70,15 @@ pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     None
 }
 
+/// File for a key that stands in config.toml by mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyFile {
+    /// `credentials`
+    Credentials,
+    /// None: the key comes from the environment.
+    None,
+}
+
 /// A table of the document. Every key that is asked for counts as known; [`Section::finish`] reports the others.
 pub(super) struct Section<'a> {
     report: &'a SettingsReport<'a>,
@@ -149,13 +158,16 @@ impl<'a> Section<'a> {
     }
 
     /// Reports a key of a provider that stands in the settings.
-    pub(super) fn misplaced_key(&self) {
+    pub(super) fn misplaced_key(&self, stored: KeyFile) {
         let name = self.name.rsplit('.').next().unwrap_or_default();
-        self.report.add(
-            self.line,
-            format!("[{}] contains a key; ignored, because keys don't belong in config.toml.", self.name),
-            format!("Put `{name} = \"…\"` into the file `credentials` next to it, or name a variable in `key_env`."),
-        );
+        let fix = match stored {
+            KeyFile::Credentials => {
+                format!("Put `{name} = \"…\"` into the file `credentials` next to it, or name a variable in `key_env`.")
+            }
+            KeyFile::None => "Name a variable with the key in `key_env`.".to_owned(),
+        };
+        let text = format!("[{}] contains a key; ignored, because keys don't belong in config.toml.", self.name);
+        self.report.add(self.line, text, fix);
     }
 
     /// True if the key holds a table.

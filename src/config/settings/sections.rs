@@ -1,6 +1,6 @@
 //! Sections of config.toml, read into the settings. Whatever is wrong is reported by its section and keeps its default.
 
-use super::read::Section;
+use super::read::{KeyFile, Section};
 use super::{
     Api, AskEdits, COMPACT_MOST, Connection, ExploreBash, Fsync, GatewayStart, Glyphs, Limits, MachineSettings, Mouse,
     Notify, Permissions, Pictures, ProviderKind, Sandbox, SandboxNetwork, SandboxProfile, Settings, StatedFigures,
@@ -86,7 +86,7 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
     section.finish();
 }
 
-/// The gateway of this machine, other machines that have one, routes of channels, and the folder of Fabric.
+/// The gateway of this machine, other machines that have one, routes of channels, the folder of Fabric, the server for shares.
 fn other_programs(section: &Section<'_>, out: &mut Settings) {
     if let Some(session) = section.typed("session", &["identityLinks", "resetByChannel"]) {
         out.session = session.ok();
@@ -94,6 +94,16 @@ fn other_programs(section: &Section<'_>, out: &mut Settings) {
     out.channels = channels(section);
     if let Some(section) = section.table("fabric") {
         out.fabric_home = section.text("home").map(|(folder, _)| PathBuf::from(folder));
+        section.finish();
+    }
+    if let Some(section) = section.table("share") {
+        out.share.endpoint = section.url("endpoint").map(|url| url.trim_end_matches('/').to_owned());
+        out.share.key_env = section.variable("key_env");
+        let days = section.whole("days", 1..=365).and_then(|days| u32::try_from(days).ok());
+        out.share.days = days;
+        if ["key", "api_key", "token"].iter().any(|key| section.has(key)) {
+            section.misplaced_key(KeyFile::None);
+        }
         section.finish();
     }
     if let Some(section) = section.table("gateway") {
@@ -278,7 +288,7 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
         }
     }
     if section.has("key") || section.has("api_key") {
-        section.misplaced_key();
+        section.misplaced_key(KeyFile::Credentials);
     }
     section.finish();
     out.provider = match provider {

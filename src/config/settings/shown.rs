@@ -236,6 +236,14 @@ const ROWS: &[Row] = {
             NextStart,
         ),
         (
+            "share.endpoint",
+            Files,
+            "Server that /share uploads conversations to.",
+            |s| s.share.endpoint.clone().unwrap_or_else(|| "none".to_owned()),
+            BY_HAND,
+            Now,
+        ),
+        (
             "fabric.home",
             Files,
             "Folder of Fabric, whose patterns, strategies and contexts are read.",

@@ -3,6 +3,7 @@
 use super::shown::takes;
 use super::{Settings, read};
 use crate::config::new_server::NewServer;
+use crate::plain_file;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -53,13 +54,16 @@ fn with_server(text: &str, server: &NewServer) -> Result<String, String> {
     if is_there { Ok(out) } else { Err("can't add a connection there".to_owned()) }
 }
 
+/// Bytes of a file that a person writes.
+const LONGEST: u64 = 16 << 20;
 const NOT_TOML: &str = "not valid TOML; nothing was changed";
 
 fn text_of(file: &Path) -> Result<String, String> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(text),
+    let unreadable = |why: &dyn std::fmt::Display| format!("can't read {}: {why}.", file.display());
+    match plain_file::read(file, LONGEST) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| unreadable(&"not UTF-8")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(format!("can't read {}: {error}.", file.display())),
+        Err(error) => Err(unreadable(&error)),
     }
 }
 
@@ -117,7 +121,7 @@ fn put(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = target.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    let written = fs::File::create_new(&temp).and_then(|mut new| {
+    let written = plain_file::create_new(&temp).and_then(|mut new| {
         if let Ok(old) = fs::metadata(&target) {
             new.set_permissions(old.permissions())?;
         }

@@ -1,17 +1,18 @@
 //! A conversation as one page: everything escaped, nothing that runs, nothing that is fetched; light or dark as the
 //! reader's screen is.
 
+use super::colours::coloured;
 use super::parts::{files, input, outcome, spent};
 use crate::domain::datatable;
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::{clean, clean_line};
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::fmt::Write;
 
 const STYLE: &str = "\
-:root{color-scheme:light dark;--text:#1f2328;--dim:#656d76;--line:#d0d7de;--back:#fff;--code:#f6f8fa;--you:#0a58ca;--bad:#b42318}
-@media (prefers-color-scheme:dark){:root{--text:#e6e6e6;--dim:#9a9fa6;--line:#3a3f46;--back:#16181c;--code:#1f2329;--you:#7aa7ff;--bad:#ff8a7a}}
+:root{color-scheme:light dark;--text:#1f2328;--dim:#656d76;--line:#d0d7de;--back:#fff;--code:#f6f8fa;--you:#0a58ca;--bad:#b42318;--key:#7a3e9d;--str:#1a7f37;--num:#9a5b00}
+@media (prefers-color-scheme:dark){:root{--text:#e6e6e6;--dim:#9a9fa6;--line:#3a3f46;--back:#16181c;--code:#1f2329;--you:#7aa7ff;--bad:#ff8a7a;--key:#d2a8ff;--str:#7ee787;--num:#ffb86b}}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}
 main{max-width:52rem;margin:0 auto;padding:2rem 1rem 4rem;min-width:0}
 h1{font-size:1.5rem;margin:0 0 .25rem}h2{font-size:.9rem;color:var(--dim);font-weight:600;margin:2rem 0 .4rem}
@@ -19,6 +20,7 @@ h2.you{color:var(--you)}.facts,time{color:var(--dim);font-weight:400;font-size:.
 .said{white-space:pre-wrap}
 pre{background:var(--code);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font:.88em ui-monospace,monospace}details{margin:.5rem 0;border-left:2px solid var(--line);padding-left:.7rem}
+.c{color:var(--dim)}.s,.a{color:var(--str)}.n{color:var(--num)}.k{color:var(--key)}.d{color:var(--bad)}
 summary{cursor:pointer;color:var(--dim)}.note{color:var(--dim)}.bad{color:var(--bad)}
 .wide{overflow-x:auto}table{border-collapse:collapse}td,th{overflow-wrap:normal;min-width:3rem}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
 blockquote{margin:0;border-left:3px solid var(--line);padding-left:1rem;color:var(--dim)}
@@ -87,7 +89,8 @@ fn code(text: &str) -> String {
 }
 
 /// A text in which nothing is a tag, an entity or the end of an attribute, and nothing acts on a terminal.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
         match c {
@@ -115,6 +118,8 @@ fn markdown(text: &str) -> String {
     // What closes the links that are open.
     let mut links: Vec<&str> = Vec::new();
     let mut in_head = false;
+    // Language and text of the code block that is open.
+    let mut block: Option<(String, String)> = None;
     for event in Parser::new_ext(&datatable::unfolded(text), options) {
         match event {
             Event::Start(tag) => match tag {
@@ -130,7 +135,13 @@ fn markdown(text: &str) -> String {
                     in_head = true;
                     out.push_str("<tr>");
                 }
-                Tag::CodeBlock(_) => out.push_str("<pre><code>"),
+                Tag::CodeBlock(kind) => {
+                    let info = match kind {
+                        CodeBlockKind::Fenced(info) => info.into_string(),
+                        CodeBlockKind::Indented => String::new(),
+                    };
+                    block = Some((info, String::new()));
+                }
                 // A wide one scrolls by itself, and not the page.
                 Tag::Table(_) => out.push_str("<div class=\"wide\"><table>"),
                 tag => {
@@ -143,7 +154,10 @@ fn markdown(text: &str) -> String {
                     in_head = false;
                     out.push_str("</tr>\n");
                 }
-                TagEnd::CodeBlock => out.push_str("</code></pre>\n"),
+                TagEnd::CodeBlock => {
+                    let (info, text) = block.take().unwrap_or_default();
+                    let _ = writeln!(out, "<pre><code>{}</code></pre>", coloured(&text, &info));
+                }
                 TagEnd::Table => out.push_str("</table></div>\n"),
                 end => {
                     let _ = write!(out, "</{}>", name(end, in_head));
@@ -152,7 +166,10 @@ fn markdown(text: &str) -> String {
                     }
                 }
             },
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => out.push_str(&escaped(&text)),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => match &mut block {
+                Some((_, code)) => code.push_str(&text),
+                None => out.push_str(&escaped(&text)),
+            },
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
                 let _ = write!(out, "<code>{}</code>", escaped(&text));
             }

@@ -3,21 +3,36 @@
 //! Rows are rendered one by one, so that a conversation of any length is written as it is read. Keys are masked before a
 //! text is escaped, and once more behind it. Who writes them where is the store's business.
 
+mod colours;
 mod html;
 mod markdown;
 mod mask;
+pub mod openclaw;
 mod parts;
 
+pub use html::escaped;
+pub use mask::{Masked, folder_masked, homes_masked};
 use parts::{files, outcome};
 
 use super::datatable;
-use super::ids::At;
+use super::ids::{At, SessionId};
 use super::message::{Body, Message};
 use super::sanitise::{clean, clean_line};
 use super::session::SessionMeta;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Conversation in a file that is to be given to others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedFile {
+    /// Its session.
+    pub session: SessionId,
+    /// The file.
+    pub path: PathBuf,
+    /// Numbers of what was masked.
+    pub masked: Masked,
+}
 
 /// Format of an exported conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,11 +47,13 @@ pub enum Format {
     Json,
     /// Plain text with labels.
     Text,
+    /// Transcript of OpenClaw, version 3. It is written as a whole: [`openclaw::transcript`].
+    Openclaw,
 }
 
 impl Format {
     /// All of them, the usual one first.
-    pub const ALL: [Format; 4] = [Format::Markdown, Format::Html, Format::Json, Format::Text];
+    pub const ALL: [Format; 5] = [Format::Markdown, Format::Html, Format::Json, Format::Text, Format::Openclaw];
 
     /// Name of the format, as the user writes it.
     #[must_use]
@@ -46,6 +63,7 @@ impl Format {
             Format::Html => "html",
             Format::Json => "json",
             Format::Text => "text",
+            Format::Openclaw => "openclaw",
         }
     }
 
@@ -55,7 +73,7 @@ impl Format {
         match self {
             Format::Markdown => "md",
             Format::Html => "html",
-            Format::Json => "jsonl",
+            Format::Json | Format::Openclaw => "jsonl",
             Format::Text => "txt",
         }
     }
@@ -68,6 +86,7 @@ impl Format {
             "html" | "htm" => Some(Format::Html),
             "json" | "jsonl" => Some(Format::Json),
             "text" | "txt" => Some(Format::Text),
+            "openclaw" => Some(Format::Openclaw),
             _ => None,
         }
     }
@@ -104,7 +123,7 @@ impl Format {
         match self {
             Format::Markdown => format!("# {title}\n\n*{}*\n", markdown::plain(&facts)),
             Format::Html => html::head(&title, &facts),
-            Format::Json => String::new(),
+            Format::Json | Format::Openclaw => String::new(),
             Format::Text => format!("{title}\n{facts}\n"),
         }
     }
@@ -115,7 +134,7 @@ impl Format {
         match self {
             Format::Markdown => markdown::row(row, time),
             Format::Html => html::row(row, time),
-            Format::Json => String::new(),
+            Format::Json | Format::Openclaw => String::new(),
             Format::Text => text(row, time),
         }
     }
@@ -125,7 +144,7 @@ impl Format {
     pub fn tail(self) -> &'static str {
         match self {
             Format::Html => "</main>\n</body>\n</html>\n",
-            Format::Markdown | Format::Json | Format::Text => "",
+            Format::Markdown | Format::Json | Format::Text | Format::Openclaw => "",
         }
     }
 }

@@ -112,7 +112,9 @@ fn a_page_is_no_wider_than_a_phone() {
 fn formats_are_known_by_word_and_by_name() {
     for format in Format::ALL {
         assert_eq!(Format::parse(format.word()), Some(format));
-        assert_eq!(Format::of(Path::new(&format!("a.{}", format.ending()))), Some(format));
+        // Lines of JSON say by their name only that they are some.
+        let by_name = if format == Format::Openclaw { Format::Json } else { format };
+        assert_eq!(Format::of(Path::new(&format!("a.{}", format.ending()))), Some(by_name));
     }
     assert_eq!((Format::parse("pdf"), Format::of(Path::new("a"))), (None, None));
     for (title, name) in
@@ -199,4 +201,61 @@ proptest! {
         let texts = [&read["content"], &read["native"]].map(|text| text.as_str().unwrap_or_default().to_owned());
         prop_assert!(texts.iter().all(|text| !text.contains(secret.as_str())), "{safe}");
     }
+}
+
+#[test]
+fn code_in_a_page_is_coloured_and_stays_text() {
+    let page = Format::Html.row(&said("```rust\nlet a = \"</code><b>\";\n```\n"), &at);
+    assert!(
+        page.contains(
+            "<pre><code><span class=\"k\">let</span> a = <span class=\"s\">&quot;&lt;/code&gt;&lt;b&gt;&quot;</span>"
+        ),
+        "{page}"
+    );
+    assert_eq!(page.matches("<b>").count(), 0, "{page}");
+}
+
+#[test]
+fn home_paths_are_masked_wherever_they_begin() {
+    let own = Path::new("/data/people/ann");
+    for (text, masked) in [
+        ("in /home/ann/a.rs, /Users/bob and /data/people/ann/x", "in ~/a.rs, ~ and ~/x"),
+        (r"C:\Users\ann\a.rs", r"~\a.rs"),
+        (
+            r#"{"a":"x\n/home/ann/a","b":"C:\\Users\\ann\\a","c":"\t/data/people/ann"}"#,
+            r#"{"a":"x\n~/a","b":"~\\a","c":"\t~"}"#,
+        ),
+        ("first\n/home/ann/a\n/home/ann.", "first\n~/a\n~."),
+        ("file:///home/ann/a", "file://~/a"),
+        ("(`/home/björk-2/a b`)", "(`~/a b`)"),
+        ("cd /data/people/ann.", "cd ~."),
+        (r"*/home/ann\_b/a\_b*", r"*~/a\_b*"),
+    ] {
+        assert_eq!(homes_masked(text, own).map(|(text, _)| text).as_deref(), Some(masked), "{text}");
+    }
+    for text in [
+        "",
+        "/home",
+        "/home/",
+        "/srv/home/ann",
+        "https://a.example/Users/ann",
+        "/data/people/anna",
+        "/x/data/people/ann",
+    ] {
+        assert_eq!(homes_masked(text, own), None, "{text}");
+    }
+    assert_eq!(homes_masked("/home/a /home/b", Path::new("/")).map(|(_, count)| count), Some(2));
+    for (text, masked) in [
+        ("in /opt/acme/my_w/a.rs, /opt/acme/my_w.", Some("in …/my_w/a.rs, …/my_w.")),
+        (r"*session · /opt/acme/my\_w*", Some(r"*session · …/my\_w*")),
+        ("/opt/acme/my_work /srv/opt/acme/my_w /opt/acme", None),
+    ] {
+        assert_eq!(folder_masked(text, Path::new("/opt/acme/my_w")).as_deref(), masked, "{text}");
+    }
+    assert_eq!(folder_masked("/w/x", Path::new("/w")), None);
+    let words = |keys, homes| Masked { keys, homes }.words();
+    assert_eq!(
+        (words(0, 0), words(1, 0).as_deref(), words(2, 1).as_deref()),
+        (None, Some("1 key"), Some("2 keys, 1 home path"))
+    );
 }

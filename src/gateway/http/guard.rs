@@ -33,6 +33,9 @@ pub(super) const COOKIE: &str = "lisle_browser";
 /// Header in which clients of Fabric send their token.
 const API_KEY: &str = "x-api-key";
 
+/// Hexadecimal digits in a row that may be the key to something.
+const SECRET: usize = 24;
+
 /// Characters of a path in the log.
 const LOGGED_PATH: usize = 300;
 
@@ -158,12 +161,19 @@ fn is_open(path: &str) -> bool {
     path == "/healthz" || path == SOCKET_PATH || path == INBOUND_PATH || path.starts_with("/link/")
 }
 
-/// Path as the log has it: a link lets somebody in.
-fn logged(path: &str) -> &str {
-    if path.starts_with("/link/") {
-        return "/link/";
+/// Path as the log has it, without parts that let somebody in: links, ids of shared pages that were asked for here, and
+/// whatever looks like one, also with signs encoded.
+fn logged(path: &str) -> String {
+    let is_secret = |part: &str| {
+        let words = part.split(|sign: char| !(sign.is_ascii_hexdigit() || sign == '%'));
+        words.map(|word| word.replace('%', "").len()).max().unwrap_or_default() >= SECRET
+    };
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        let is_named = parts.last().is_some_and(|before: &&str| matches!(before.to_lowercase().as_str(), "link" | "s"));
+        parts.push(if (is_named && !part.is_empty()) || is_secret(part) { "…" } else { part });
     }
-    path.char_indices().nth(LOGGED_PATH).map_or(path, |(at, _)| path.get(..at).unwrap_or_default())
+    parts.join("/").chars().take(LOGGED_PATH).collect()
 }
 
 /// Guards a request, and logs it.
@@ -198,7 +208,7 @@ pub(super) async fn guard(State(guarding): State<Arc<Guarding>>, mut request: Re
         at: jiff::Timestamp::now().as_millisecond(),
         address: address.to_string(),
         method: method.as_str(),
-        path: logged(&path),
+        path: &logged(&path),
         status: response.status().as_u16(),
         ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         token: token.as_deref(),
@@ -254,8 +264,21 @@ mod tests {
 
     #[test]
     fn the_log_has_no_link() {
-        assert_eq!(logged("/link/0123"), "/link/");
-        assert_eq!(logged("/v1/workspaces"), "/v1/workspaces");
+        let id = "0123456789abcdef0123456789ABCDEF";
+        let encoded: String = id.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        for (path, expected) in [
+            ("/link/0123", "/link/…"),
+            ("/v1/workspaces", "/v1/workspaces"),
+            ("/w/default/261128-firm-hawk", "/w/default/261128-firm-hawk"),
+            ("/s/short", "/s/…"),
+            (format!("/s/{id}").as_str(), "/s/…"),
+            (format!("/S/{id}/x").as_str(), "/S/…/x"),
+            (format!("//s//{id}").as_str(), "//s//…"),
+            (format!("/x{id}.html").as_str(), "/…"),
+            (format!("/t/{encoded}").as_str(), "/t/…"),
+        ] {
+            assert_eq!(logged(path), expected, "{path}");
+        }
         assert_eq!(logged(&"ä".repeat(900)).chars().count(), LOGGED_PATH);
     }
 }

@@ -1,7 +1,7 @@
 //! Words of pages, escaped, and what stands around them.
 
 use super::problem::Problem;
-use crate::domain::ids::At;
+use crate::domain::export;
 use crate::domain::sanitise::clean_line;
 use crate::gateway::frame::ErrorCode;
 use axum::body::Body;
@@ -23,18 +23,7 @@ small{color:var(--dim)}.wants{color:var(--bad);font-weight:600}.runs{color:var(-
 ";
 
 pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean_line(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    export::escaped(&clean_line(text))
 }
 
 /// A part of a path.
@@ -48,12 +37,6 @@ pub(super) fn encoded(text: &str) -> String {
         }
     }
     out
-}
-
-pub(super) fn time(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_default()
 }
 
 pub(super) fn html(status: StatusCode, body: impl Into<Body>) -> Response {

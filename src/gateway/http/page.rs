@@ -2,16 +2,18 @@
 
 use super::ask::{self, Asking};
 use super::guard::{COOKIE, Caller, Guarding};
-use super::html::{encoded, escaped, html, page, time, without_link};
+use super::html::{encoded, escaped, html, page, without_link};
 use super::problem::Problem;
 use crate::domain::export::Format;
 use crate::domain::message::Message;
 use crate::domain::session::{Activity, SessionMeta};
-use crate::gateway::access::{BROWSER_LIVES, Grant};
+use crate::gateway::access::Grant;
+use crate::gateway::browsers::BROWSER_LIVES;
+use crate::local_time::minute;
 use crate::protocol::{Event, Scope, SessionCommand, SessionEvent};
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -21,12 +23,18 @@ use std::time::Instant;
 const SESSIONS: usize = 200;
 /// Rows of a conversation on a page.
 const ROWS: usize = 200;
-/// `GET /link/LINK`: the browser gets a cookie, once.
+/// `GET /link/LINK`: the browser gets a cookie, once. Programs that look at addresses before somebody opens them (HEAD, a
+/// browser's prefetch) use nothing up.
 pub(super) async fn link(
     State(guarding): State<Arc<Guarding>>,
     Extension(caller): Extension<Caller>,
+    method: Method,
+    headers: HeaderMap,
     Path(link): Path<String>,
 ) -> Response {
+    if method != Method::GET || is_ahead(&headers) {
+        return html(StatusCode::OK, page("lisle", "<p>This link lets one browser in, once.</p>\n"));
+    }
     let opened = guarding.gateway.access.open_link(caller.address, &link, Instant::now());
     let cookie = match opened {
         Ok(Ok(cookie)) => cookie,
@@ -51,6 +59,14 @@ pub(super) async fn link(
         response.headers_mut().insert(header::SET_COOKIE, value);
     }
     response
+}
+
+/// True for a page that a browser fetches before anybody asked for it.
+fn is_ahead(headers: &HeaderMap) -> bool {
+    let says = |value: &HeaderValue| {
+        value.to_str().is_ok_and(|text| ["prefetch", "preview", "prerender"].iter().any(|word| text.contains(word)))
+    };
+    ["sec-purpose", "purpose", "x-purpose", "x-moz"].iter().any(|name| headers.get_all(*name).iter().any(says))
 }
 
 /// `GET /`: sessions of all workspaces.
@@ -97,7 +113,7 @@ fn entry(workspace: &str, meta: &SessionMeta) -> String {
         encoded(workspace),
         encoded(meta.id.as_str()),
         escaped(meta.shown_title()),
-        escaped(&time(meta.last_message)),
+        escaped(&minute(meta.last_message)),
     )
 }
 
@@ -130,13 +146,13 @@ pub(super) async fn conversation(
 
 /// A conversation as `/share` writes it, with keys masked, and ways to other pages.
 fn written(meta: &SessionMeta, mut rows: Vec<Message>, earlier: Option<String>) -> String {
-    let mut text = Format::Html.safe_head(meta, &time).0;
+    let mut text = Format::Html.safe_head(meta, &minute).0;
     text.push_str("<nav><a href=\"/\">Sessions</a></nav>\n");
     if let Some(earlier) = earlier {
         let _ = writeln!(text, "<p><a href=\"{}\">Earlier messages</a></p>", escaped(&earlier));
     }
     for row in &mut rows {
-        text.push_str(&Format::Html.safe_row(row, &time).0);
+        text.push_str(&Format::Html.safe_row(row, &minute).0);
     }
     text.push_str(Format::Html.tail());
     text

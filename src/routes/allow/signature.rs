@@ -1,6 +1,7 @@
 //! Signed requests: HMAC-SHA-256 over time and body, and the ids of messages that came before.
 
 use super::DAY;
+use crate::domain::hex::hex;
 use crate::domain::ids::At;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
@@ -71,7 +72,7 @@ fn mac(secret: &[u8], time: &str, body: &[u8]) -> Option<Hmac<Sha256>> {
 #[must_use]
 pub fn sign(secret: &[u8], time: &str, body: &[u8]) -> Option<String> {
     let tag = mac(secret, time, body)?.finalize().into_bytes();
-    Some(tag.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&tag))
 }
 
 /// Checks the signature in constant time, then the time of the request.

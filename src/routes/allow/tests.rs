@@ -19,7 +19,7 @@ fn later(ms: u64) -> At {
 
 #[test]
 fn people_on_the_list_are_admitted() {
-    let access = ChannelAccess { allowed: vec!["Ana".into(), "telegram:7".into()], requests: vec![] };
+    let access = ChannelAccess { allowed: vec!["Ana".into(), "telegram:7".into()], ..ChannelAccess::default() };
     for (channel, sender, direct, expected) in [
         ("irc", "ana", true, Admission::Admitted),
         ("irc", "ana", false, Admission::Admitted),
@@ -37,7 +37,7 @@ fn people_on_the_list_are_admitted() {
 #[test]
 fn a_stranger_gets_one_code_and_the_operator_allows_it() {
     let (access, admission) = ChannelAccess::default().admit(&knock("ana", 1, NOW), &opaque());
-    assert_eq!(admission, Admission::Code(PairingCode("BBBBBBBB".into())));
+    assert_eq!(admission, Admission::Code { code: PairingCode("BBBBBBBB".into()), displaced: None });
     let (same, again) = access.admit(&knock("ana", 2, later(1000)), &opaque());
     assert_eq!((&same, again), (&access, Admission::Refused(RefusalReason::CodeSent)));
     assert_eq!(access.approve("CCCCCCCC", NOW), None);
@@ -65,21 +65,42 @@ fn approving_allows_the_sender_alone() {
 }
 
 #[test]
-fn requests_are_few_and_expire() {
+fn a_full_list_makes_room_and_counts() {
+    let mut access = ChannelAccess::default();
+    let many = u8::try_from(MAX_REQUESTS).unwrap();
+    // Senders in a row, over and over, as one person with many accounts.
+    for n in 0..many {
+        access = access.admit(&knock(&format!("s{n}"), n, later(u64::from(n))), &opaque()).0;
+    }
+    assert_eq!((access.requests.len(), access.displaced), (MAX_REQUESTS, 0));
+    let again = access.admit(&knock("s3", 30, later(100)), &opaque()).1;
+    assert_eq!(again, Admission::Refused(RefusalReason::CodeSent), "who has a code displaces nobody");
+    let (after, admission) = access.admit(&knock("ana", 31, later(101)), &opaque());
+    assert!(matches!(&admission, Admission::Code { displaced: Some(sender), .. } if sender == "s0"), "{admission:?}");
+    assert_eq!((after.requests.len(), after.displaced), (MAX_REQUESTS, 1));
+    assert_eq!(after.requests.last().map(|request| request.sender.as_str()), Some("ana"));
+    assert_eq!(after.approve(&PairingCode::of_random([0; 8]).0, later(102)), None, "a displaced code is void");
+    let (allowed, _) = after.approve(&PairingCode::of_random([31; 8]).0, later(102)).unwrap();
+    assert_eq!(allowed.admit(&knock("ana", 1, later(103)), &opaque()).1, Admission::Admitted);
+    let back = allowed.admit(&knock("s0", 29, later(104)), &opaque()).1;
+    assert!(matches!(back, Admission::Code { displaced: None, .. }), "{back:?}");
+}
+
+#[test]
+fn requests_expire() {
     let mut access = ChannelAccess::default();
     for (seed, sender) in ["a", "b", "c"].into_iter().enumerate() {
         access = access.admit(&knock(sender, u8::try_from(seed).unwrap(), NOW), &opaque()).0;
     }
-    let full = access.admit(&knock("d", 9, NOW), &opaque()).1;
-    assert_eq!(full, Admission::Refused(RefusalReason::TooManyRequests));
+    access.displaced = 4;
     let (after, code) = access.admit(&knock("d", 9, later(HOUR + 1)), &opaque());
-    assert!(matches!(code, Admission::Code(_)));
-    assert_eq!(after.requests.len(), 1);
+    assert!(matches!(code, Admission::Code { .. }));
+    assert_eq!((after.requests.len(), after.displaced), (1, 0));
     let (after, _) = access.admit(&knock("d", 9, At(NOW.0 - 5)), &opaque());
     assert_eq!(after.requests.len(), 1, "codes from a clock that was ahead are void");
     let same_code =
         ChannelAccess::default().admit(&knock("a", 1, NOW), &opaque()).0.admit(&knock("b", 1, NOW), &opaque());
-    assert_eq!(same_code.1, Admission::Refused(RefusalReason::TooManyRequests));
+    assert_eq!(same_code.1, Admission::Refused(RefusalReason::CodeTaken));
 }
 
 #[test]

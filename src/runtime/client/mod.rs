@@ -190,7 +190,13 @@ impl Client {
             Effect::Browse(url) => background_tasks::browse(events, url),
             Effect::Picture => background_tasks::picture(events, files.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
-            Effect::SharePage { session, path, masked } => sharing::share(events, files, session, path, masked),
+            Effect::Share { session } => {
+                let upload = sharing::uploads(files);
+                self.perform(Effect::Send(Command::Engine(EngineCommand::Share { session, upload })));
+            }
+            Effect::SharePage(file) => sharing::page(events, files, file),
+            Effect::OfferUpload(file) => sharing::offer(events, files, file),
+            Effect::Upload(file) => sharing::upload(events, files, file),
             Effect::Unshare { session } => sharing::unshare(events, files, session),
             Effect::Histories => background_tasks::count_histories(events, files.machine.is_none()),
             Effect::Settings => background_tasks::read_settings(events, &files.settings),

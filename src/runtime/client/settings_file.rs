@@ -14,11 +14,18 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// The settings as config.toml says them now.
+    /// The settings as config.toml says them now. What cannot be read was told at the start.
+    pub(in crate::runtime) fn now(&self) -> Settings {
+        Settings::parse(&self.path, &self.text()).0
+    }
+
+    /// The same, for the list of settings.
     pub(in crate::runtime) fn shown(&self) -> Vec<Setting> {
-        // What cannot be read was told at the start.
-        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
-        let (now, _) = Settings::parse(&self.path, &text);
-        settings::shown::shown(&now, &self.started, &text)
+        let text = self.text();
+        settings::shown::shown(&Settings::parse(&self.path, &text).0, &self.started, &text)
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(&self.path).unwrap_or_default()
     }
 }

@@ -369,7 +369,13 @@ impl Surface for Linear {
                 background_tasks::edit(&self.client.events, self.client.files.temp.clone(), text);
             }
             Effect::Show { text, .. } | Effect::ShowCode { text, .. } => self.print(&as_lines(&text)),
-            asks @ (Effect::Settings | Effect::Histories | Effect::SharePage { .. } | Effect::Unshare { .. }) => {
+            asks @ (Effect::Settings
+            | Effect::Histories
+            | Effect::Share { .. }
+            | Effect::SharePage(_)
+            | Effect::OfferUpload(_)
+            | Effect::Upload(_)
+            | Effect::Unshare { .. }) => {
                 self.await_answers();
                 self.client.perform(asks);
             }

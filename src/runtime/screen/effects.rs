@@ -52,7 +52,10 @@ impl Screen {
             | Effect::Picture
             | Effect::Discard(_)
             | Effect::Histories
-            | Effect::SharePage { .. }
+            | Effect::Share { .. }
+            | Effect::SharePage(_)
+            | Effect::OfferUpload(_)
+            | Effect::Upload(_)
             | Effect::Unshare { .. }
             | Effect::Settings
             | Effect::Commands { .. }

@@ -15,9 +15,9 @@ pub use encode::encode;
 use super::json::JsonFields;
 use super::portable_paths;
 use crate::domain::At;
+use crate::domain::hex::sha256_hex;
 use crate::domain::session::SessionMeta;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// The usual length of line 1 with its newline.
@@ -210,11 +210,7 @@ pub fn line(fields: &mut JsonFields, slot: usize) -> Result<(String, usize), usi
 
 /// SHA-256 of line 1 without its newline, in hex.
 pub fn hash(line: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(line).iter().fold(String::with_capacity(64), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    sha256_hex(line)
 }
 
 /// `header.json`: the header once more, with what only lisle knows of the session.

@@ -1,16 +1,20 @@
 //! A session's conversation written to a file for people, or its lines as they are. Read as it is written: one row is in
 //! memory at a time, and the session is not changed.
 
-use crate::domain::export::{Format, file_name};
+use crate::domain::attachment::Attachment;
+use crate::domain::export::{Format, Masked, file_name, folder_masked, homes_masked, openclaw};
+use crate::domain::message::Message;
 use crate::domain::{At, SessionId, SessionMeta, secret};
 use crate::store::format::{layout, live, portable_paths, row};
-use crate::store::io::whole_file::make_dirs;
-use crate::store::io::{How, lines};
+use crate::store::io::whole_file::{self, make_dirs};
+use crate::store::io::{How, Io, lines};
 use crate::store::read::session;
 use crate::store::{Store, StoreError};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The folder of a session for what is given to others.
 const SHARED: &str = "shared";
@@ -24,30 +28,72 @@ const NAMES: usize = 999;
 pub struct Exported {
     /// The file.
     pub path: PathBuf,
-    /// Number of keys masked in it.
-    pub masked: usize,
+    /// Numbers of what was masked.
+    pub masked: Masked,
 }
 
 /// Takes the text piece by piece.
 struct Sink<'w> {
     write: &'w mut dyn FnMut(&[u8]) -> io::Result<()>,
     waiting: Vec<u8>,
-    masked: usize,
+    masked: Masked,
+    home: &'w Path,
+    /// Folder that shows its last name alone.
+    folder: Option<PathBuf>,
+    /// Rows of a format that is written as a whole.
+    rows: Vec<Message>,
 }
 
 impl Sink<'_> {
-    /// A text in which nothing is left to mask.
-    fn safe(&mut self, (text, masked): (String, usize)) -> io::Result<()> {
-        self.masked += masked;
-        self.bytes(text.as_bytes())
+    /// A text in which no key is left to mask.
+    fn safe(&mut self, (text, keys): (String, usize)) -> io::Result<()> {
+        self.masked.keys += keys;
+        let (text, homes) = homes_masked(&text, self.home).unwrap_or((text, 0));
+        self.masked.homes += homes;
+        let short = self.folder.as_ref().and_then(|folder| folder_masked(&text, folder));
+        self.bytes(short.unwrap_or(text).as_bytes())
     }
 
-    /// A line of JSON.
-    fn json(&mut self, line: &str) -> io::Result<()> {
-        match secret::masked_json(line) {
+    /// A line of JSON. Bytes that are no UTF-8 are no reason to give a key away.
+    fn json(&mut self, line: &[u8]) -> io::Result<()> {
+        let text = String::from_utf8_lossy(line);
+        match secret::masked_json(&text) {
             Some(safe) => self.safe(safe),
-            None => self.bytes(line.as_bytes()),
+            None if homes_masked(&text, self.home).is_some() => self.safe((text.into_owned(), 0)),
+            None => self.bytes(line),
         }
+    }
+
+    fn row(&mut self, format: Format, row: &mut Message, time: &dyn Fn(At) -> String) -> io::Result<()> {
+        if format == Format::Openclaw {
+            self.rows.push(row.clone());
+            return Ok(());
+        }
+        self.safe(format.safe_row(row, time))
+    }
+
+    /// Everything after the last row.
+    fn end(&mut self, format: Format, meta: &SessionMeta, dir: &Path, io: &dyn Io) -> io::Result<()> {
+        if format == Format::Openclaw {
+            self.transcript(meta, dir, io)?;
+        }
+        self.bytes(format.tail().as_bytes())?;
+        self.flush()
+    }
+
+    /// The transcript of all rows.
+    fn transcript(&mut self, meta: &SessionMeta, dir: &Path, io: &dyn Io) -> io::Result<()> {
+        // A session that others wrote may name any file of this machine.
+        let own = |path: &Path| path.strip_prefix(dir).is_ok_and(|path| path.components().all(is_normal));
+        let picture = |file: &Attachment| {
+            own(&file.path).then(|| Some(STANDARD.encode(whole_file::read(io, &file.path).ok()??))).flatten()
+        };
+        let rows = std::mem::take(&mut self.rows);
+        for line in openclaw::transcript(meta, &rows, &picture).lines {
+            self.json(line.to_string().as_bytes())?;
+            self.bytes(b"\n")?;
+        }
+        Ok(())
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -65,8 +111,8 @@ impl Sink<'_> {
 }
 
 impl Store {
-    /// Writes a session's whole conversation, keys masked, piece by piece. Gives how many keys were masked. `time` gives an
-    /// instant as people read it.
+    /// Writes a session's whole conversation, keys and home paths masked, piece by piece. `time` formats an instant for
+    /// people.
     ///
     /// # Errors
     /// When the session cannot be read, or what `write` fails with.
@@ -76,7 +122,7 @@ impl Store {
         format: Format,
         time: &dyn Fn(At) -> String,
         write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<Masked, StoreError> {
         let io = self.io();
         let reader = self.reader(id);
         // The live rows first: one that becomes final meanwhile is then in both, and told apart.
@@ -87,7 +133,10 @@ impl Store {
         let meta = reader.meta(&found);
         let path = reader.dir.join(layout::SESSION);
         let error = |error| StoreError::io("export", &path, error);
-        let mut sink = Sink { write, waiting: Vec::new(), masked: 0 };
+        // Lines for programs keep the working directory.
+        let folder = (!matches!(format, Format::Json | Format::Openclaw)).then(|| meta.cwd.clone());
+        let (masked, home) = (Masked::default(), self.inner.home.as_path());
+        let mut sink = Sink { write, waiting: Vec::new(), masked, home, folder, rows: Vec::new() };
         let mut last = meta.created;
         sink.safe(format.safe_head(&meta, time)).map_err(error)?;
         if let Some(file) = &found.file {
@@ -108,12 +157,7 @@ impl Store {
                         whole = lines::range(io, file, line.at, line.at + line.len)?;
                         &whole
                     };
-                    // Bytes that are no UTF-8 are no reason to give a key away.
-                    let text = String::from_utf8_lossy(bytes);
-                    match secret::masked_json(&text) {
-                        Some(safe) => sink.safe(safe)?,
-                        None => sink.bytes(bytes)?,
-                    }
+                    sink.json(bytes)?;
                     return sink.bytes(b"\n");
                 }
                 let mut rows = row::read(line.bytes, line.at, 0, &reader.dir).rows;
@@ -121,7 +165,7 @@ impl Store {
                 for row in &mut rows {
                     row::settle(row);
                     last = row.at;
-                    sink.safe(format.safe_row(row, time))?;
+                    sink.row(format, row, time)?;
                 }
                 Ok(())
             })
@@ -132,24 +176,26 @@ impl Store {
             let mut rows = row::read(line.as_bytes(), 0, 0, &reader.dir).rows;
             open.retain(|row| rows.iter().all(|there| there.id != row.id));
             if format == Format::Json {
-                sink.json(&line).map_err(error)?;
+                sink.json(line.as_bytes()).map_err(error)?;
                 continue;
             }
             session::fill_times(&mut rows, last);
             for row in &mut rows {
                 row::settle(row);
                 last = row.at;
-                sink.safe(format.safe_row(row, time)).map_err(error)?;
+                sink.row(format, row, time).map_err(error)?;
             }
         }
         for mut row in open {
             let written = match format {
-                Format::Json => sink.json(&row::write(&row, &reader.dir).map(|line| line + "\n").unwrap_or_default()),
-                _ => sink.safe(format.safe_row(&mut row, time)),
+                Format::Json => {
+                    sink.json(row::write(&row, &reader.dir).map(|line| line + "\n").unwrap_or_default().as_bytes())
+                }
+                _ => sink.row(format, &mut row, time),
             };
             written.map_err(error)?;
         }
-        sink.bytes(format.tail().as_bytes()).and_then(|()| sink.flush()).map_err(error)?;
+        sink.end(format, &meta, &reader.dir, io).map_err(error)?;
         Ok(sink.masked)
     }
 
@@ -185,16 +231,16 @@ impl Store {
         self.export_at(id, format, &path, time)
     }
 
-    /// Writes a session's conversation as one page into its own folder, for the user to give to others. Nothing is sent.
+    /// Writes a session's conversation as one page, or its lines for an upload, into its own folder. Nothing is sent.
     ///
     /// # Errors
     /// As for [`Store::export`].
-    pub fn share(&self, id: &SessionId, time: &dyn Fn(At) -> String) -> Result<Exported, StoreError> {
+    pub fn share(&self, id: &SessionId, format: Format, time: &dyn Fn(At) -> String) -> Result<Exported, StoreError> {
         let meta = self.header_only(id)?;
         let folder = self.session_dir(id).join(SHARED);
         make_dirs(self.io(), &folder)?;
-        let named = format!("{}.{}", file_name(&meta), Format::Html.ending());
-        self.export_at(id, Format::Html, &folder.join(named), time)
+        let named = format!("{}.{}", file_name(&meta), format.ending());
+        self.export_at(id, format, &folder.join(named), time)
     }
 
     fn header_only(&self, id: &SessionId) -> Result<SessionMeta, StoreError> {
@@ -245,6 +291,10 @@ impl Store {
         let error = io::Error::from(ErrorKind::AlreadyExists);
         Err(StoreError::io("write", wanted, error))
     }
+}
+
+fn is_normal(part: Component<'_>) -> bool {
+    matches!(part, Component::Normal(_))
 }
 
 /// No file can be made there by us, whatever its name.

@@ -8,9 +8,11 @@ pub(super) mod lines;
 pub mod trees;
 pub mod whole_file;
 
+use crate::plain_file;
+use rustix::fs::OFlags;
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{self, File};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,7 +80,7 @@ pub enum PathKind {
 
 /// The file calls of the store.
 pub trait Io: Send + Sync + fmt::Debug {
-    /// Opens a file.
+    /// Opens a regular file, without waiting for anything; whatever else has the name is an error.
     ///
     /// # Errors
     /// The system's error; the same for every call here.
@@ -172,27 +174,19 @@ pub struct Disk;
 
 impl Io for Disk {
     fn open(&self, path: &Path, how: How) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).mode(0o600);
+        let written = |more| plain_file::open_with(path, OFlags::RDWR | more);
+        let made = || own_mode(written(OFlags::APPEND | OFlags::CREATE | OFlags::EXCL)?);
         match how {
-            How::Read => {}
-            How::Change => {
-                options.write(true);
-            }
-            How::Extend => {
-                options.append(true);
-            }
-            How::Append => {
-                // create_new first: only a file that we made gets its mode set, whatever the umask took from it.
-                match options.clone().append(true).create_new(true).open(path) {
-                    Ok(file) => return own_mode(file),
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.append(true),
-                    Err(error) => return Err(error),
-                };
-            }
-            How::New => return own_mode(options.append(true).create_new(true).open(path)?),
+            How::Read => plain_file::open_through_links(path),
+            How::Change => written(OFlags::empty()),
+            How::Extend => written(OFlags::APPEND),
+            // Made first: only a file that we made gets its mode set, whatever the umask took from it.
+            How::Append => match made() {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => written(OFlags::APPEND),
+                other => other,
+            },
+            How::New => made(),
         }
-        options.open(path)
     }
 
     fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -226,7 +220,7 @@ impl Io for Disk {
     }
 
     fn fsync_dir(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        plain_file::folder(path)?.sync_all()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

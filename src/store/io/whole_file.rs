@@ -6,6 +6,9 @@ use crate::store::{StoreError, process_runs};
 use std::io::ErrorKind;
 use std::path::Path;
 
+/// Bytes of a file that is read whole. A longer one is none of ours, and would fill the memory.
+const LONGEST: u64 = 512 << 20;
+
 /// A whole small file; `None` when there is none.
 ///
 /// # Errors
@@ -16,7 +19,10 @@ pub fn read(io: &dyn Io, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", path, error)),
     };
-    let len = io.stat(path).map_err(|e| StoreError::io("read", path, e))?.len;
+    let len = io.stat_of(&file).map_err(|e| StoreError::io("read", path, e))?.len;
+    if len > LONGEST {
+        return Err(StoreError::io("read", path, ErrorKind::FileTooLarge.into()));
+    }
     lines::range(io, &file, 0, len).map(Some).map_err(|e| StoreError::io("read", path, e))
 }
 

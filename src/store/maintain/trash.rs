@@ -53,18 +53,37 @@ pub enum What {
     Messages,
 }
 
+/// A session that was moved to the trash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deleted {
+    /// Its name there.
+    pub trash: TrashId,
+    /// Number of its pages that were revoked.
+    pub pages: usize,
+}
+
 impl Store {
-    /// Moves a session to the trash, its draft with it.
+    /// Revokes the pages of a session that others read, and returns their number. It comes before the session goes, and
+    /// while nobody else has it: one that cannot be revoked keeps it where its owner sees it.
+    fn revoke_pages(&self, id: &SessionId) -> Result<usize, StoreError> {
+        let layout = &self.inner.layout;
+        let Some(pages) = &self.inner.pages else { return Ok(0) };
+        let revoked = pages.revoke(&layout.workspace, id);
+        revoked.map_err(|error| StoreError::io("revoke the shared pages of", &layout.session(id), error))
+    }
+
+    /// Moves a session to the trash, its draft with it. Its pages are revoked.
     ///
     /// # Errors
     /// [`StoreError::Held`] when another one writes it; when there is none, or it cannot be moved: then it stays as it
     /// is.
-    pub fn delete(&self, id: &SessionId, now: At) -> Result<TrashId, StoreError> {
+    pub fn delete(&self, id: &SessionId, now: At) -> Result<Deleted, StoreError> {
         let io = self.io();
         let layout = &self.inner.layout;
         let dir = layout.session(id);
         let _lock = self.hold_to_remove(id)?;
-        let (name, to) = self.trash_name(id, now, What::Session)?;
+        let pages = self.revoke_pages(id)?;
+        let (trash, to) = self.trash_name(id, now, What::Session)?;
         let draft = whole_file::read(io, &layout.draft(id)).ok().flatten().filter(|draft| !draft.is_empty());
         let kept = dir.join(layout::DRAFT);
         if let Some(draft) = &draft {
@@ -82,22 +101,23 @@ impl Store {
         {
             tracing::warn!(%error, "the draft of a deleted session stays");
         }
-        Ok(name)
+        Ok(Deleted { trash, pages })
     }
 
-    /// Removes a session for good.
+    /// Removes a session for good, with its pages: their number.
     ///
     /// # Errors
     /// As [`Store::delete`]. When only the removing of its files failed it is gone from the list; what is left of it
     /// goes with the trash.
-    pub fn delete_now(&self, id: &SessionId) -> Result<(), StoreError> {
+    pub fn delete_now(&self, id: &SessionId) -> Result<usize, StoreError> {
         let dir = self.inner.layout.session(id);
         let _lock = self.hold_to_remove(id)?;
+        let pages = self.revoke_pages(id)?;
         let hidden = self.hide(&dir)?;
         if let Err(error) = self.save_draft(id, &UserText::default()) {
             tracing::warn!(%error, "the draft of a deleted session stays");
         }
-        trees::remove_all(self.io(), &hidden)
+        trees::remove_all(self.io(), &hidden).map(|()| pages)
     }
 
     /// Takes a session out of the trash. Where its id is taken it gets the next free one like it, which stands in what

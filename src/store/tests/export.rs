@@ -2,7 +2,7 @@
 
 use super::lifecycle::{quick, tree};
 use super::*;
-use crate::domain::export::Format;
+use crate::domain::export::{Format, Masked};
 use std::os::unix::fs::PermissionsExt;
 
 fn at(at: At) -> String {
@@ -54,11 +54,16 @@ fn lines_come_as_they_are_but_for_keys() {
     assert_eq!(lines.path, root.path().join("fix-the-login.jsonl"));
     let file = std::fs::read_to_string(session_file(root.path(), id.as_str())).unwrap();
     assert_eq!(std::fs::read_to_string(&lines.path).unwrap(), file.replace(&key, "sk-***"));
-    assert_eq!(lines.masked, 1);
+    assert_eq!(lines.masked, Masked { keys: 1, homes: 0 });
+    let openclaw = store.export(&id, Some(Format::Openclaw), None, &at).unwrap();
+    let text = std::fs::read_to_string(&openclaw.path).unwrap();
+    assert!(text.starts_with("{\"type\":\"session\",\"version\":3") && !text.contains(&key), "{text}");
+    assert_eq!((openclaw.masked.keys, text.lines().count()), (1, 4), "{text}");
+    std::fs::remove_file(&openclaw.path).unwrap();
     // Never over another one; and the name says the format.
     let again = store.export(&id, None, Some(Path::new("fix-the-login.jsonl")), &at).unwrap();
     assert_eq!(again.path, root.path().join("fix-the-login-2.jsonl"));
-    let shared = store.share(&id, &at).unwrap();
+    let shared = store.share(&id, Format::Html, &at).unwrap();
     assert_eq!(shared.path, store.session_dir(&id).join("shared/fix-the-login.html"));
     assert!(!std::fs::read_to_string(&shared.path).unwrap().contains(&key));
     assert_eq!(store.verify(&id).unwrap().orphans, Vec::<String>::new());

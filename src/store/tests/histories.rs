@@ -213,9 +213,16 @@ fn sessions_of_fabric_and_of_aichat() {
     let (_root, imported, rows) = rows_of("fabric/trip.json");
     assert_eq!(asked(&rows), ["Grüße 修复: a long article", "and this picture?"]);
     assert_eq!((imported.program, imported.meta.title.as_str()), ("fabric", "trip"));
-    let left =
-        ["Attached files not included: 1.", "Command lines not included: 2.", "System messages not included: 2."];
-    assert_eq!(imported.left, left);
+    assert_eq!(imported.left, ["Attached files not included: 1.", "Command lines not included: 2."]);
+    // Each turn has its system message again.
+    let notes: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| match &row.body {
+            Body::Info(info) => Some(info.text.as_str()).filter(|text| text.starts_with("System message")),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(notes, ["System message: # IDENTITY\nYou summarize."]);
     assert!(rows.iter().any(|row| matches!(&row.body, Body::Thinking(thought) if thought.text == "A picture.")));
     let (_root, imported, rows) = rows_of("aichat/trip.yaml");
     assert_eq!(asked(&rows), ["Grüße 修复:\nwhere to go?", "and the weather?"]);
@@ -223,7 +230,7 @@ fn sessions_of_fabric_and_of_aichat() {
     assert_eq!(infos(&rows, InfoKind::Compacted), 1);
     let call = rows.iter().find_map(Message::tool).unwrap();
     assert_eq!((call.name.as_str(), call.result.as_deref()), ("get_weather", Some("{\"sky\":\"grey\"}")));
-    assert_eq!(imported.left, ["Attached files not included: 1.", "System messages not included: 1."]);
+    assert_eq!(imported.left, ["Attached files not included: 1."]);
 }
 
 /// The first `count` records of a history, in its own form.

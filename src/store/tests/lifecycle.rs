@@ -90,6 +90,59 @@ pub(super) fn faults(at: u64) -> [Fault; 7] {
     ]
 }
 
+/// Pages of sessions that can be revoked, or not.
+#[derive(Debug, Default)]
+struct Pages {
+    revoked: std::sync::Mutex<Vec<SessionId>>,
+    stay: bool,
+}
+
+impl PublicPages for Pages {
+    fn revoke(&self, _: &Path, session: &SessionId) -> std::io::Result<usize> {
+        if self.stay {
+            return Err(std::io::Error::other("the disk says no"));
+        }
+        self.revoked.lock().unwrap().push(session.clone());
+        Ok(1)
+    }
+}
+
+#[test]
+fn a_session_goes_with_its_pages_or_not_at_all() {
+    type Delete = fn(&Store, &SessionId) -> Result<(), StoreError>;
+    let ways: [(&str, Delete); 2] = [
+        ("trash", |store, id| store.delete(id, NOW).map(drop)),
+        ("for good", |store, id| store.delete_now(id).map(drop)),
+    ];
+    for (way, delete) in ways {
+        for stay in [false, true] {
+            let root = folder();
+            let pages = Arc::new(Pages { stay, ..Pages::default() });
+            let options = Options::new(root.path().join("work"), root.path().join("state"));
+            let store = Store::open(Options { home: HOME.into(), pages: Some(pages.clone()), ..options }).unwrap();
+            let id = a_session(root.path(), "a");
+            let done = delete(&store, &id);
+            assert_eq!((done.is_err(), store.read(&id, 1).is_ok()), (stay, stay), "{way}: {done:?}");
+            assert_eq!(pages.revoked.lock().unwrap().contains(&id), !stay, "{way}");
+            if let Err(error) = done {
+                assert!(error.to_string().contains("shared pages of"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_that_another_one_writes_keeps_its_pages() {
+    let root = folder();
+    let pages = Arc::new(Pages::default());
+    let options = Options::new(root.path().join("work"), root.path().join("state"));
+    let store = Store::open(Options { home: HOME.into(), pages: Some(pages.clone()), ..options }).unwrap();
+    let id = a_session(root.path(), "a");
+    let _loaded = store.load(&id, 5).unwrap();
+    assert!(store.delete(&id, NOW).is_err() && store.delete_now(&id).is_err());
+    assert_eq!(*pages.revoked.lock().unwrap(), []);
+}
+
 /// Two rows, files, a draft, and a flag.
 fn a_session(root: &Path, name: &str) -> SessionId {
     let store = quick(root);
@@ -202,7 +255,7 @@ fn what_another_one_writes_is_neither_changed_nor_deleted() {
     let refusals = [
         store.change(&id, &PropertyChange::Flagged(false), NOW).map(drop),
         store.delete(&id, NOW).map(drop),
-        store.delete_now(&id),
+        store.delete_now(&id).map(drop),
     ];
     for refused in refusals {
         match refused {
@@ -215,7 +268,7 @@ fn what_another_one_writes_is_neither_changed_nor_deleted() {
     assert!(store.change(&id, &PropertyChange::Flagged(false), NOW).is_ok());
     for missing in [
         store.change(&super::id("b"), &PropertyChange::Flagged(true), NOW).map(drop),
-        store.delete_now(&super::id("b")),
+        store.delete_now(&super::id("b")).map(drop),
     ] {
         assert!(matches!(missing, Err(StoreError::NoSession { .. })), "{missing:?}");
     }
@@ -227,7 +280,7 @@ fn a_deleted_session_comes_back_as_it_was() {
     let root = folder();
     let (store, id) = (store(root.path()), a_session(root.path(), "260902-swift-river"));
     let before = tree(&store.session_dir(&id));
-    let trash = store.delete(&id, NOW).unwrap();
+    let trash = store.delete(&id, NOW).unwrap().trash;
     assert_eq!(trash.session().as_ref(), Some(&id));
     assert!(store.list().sessions.is_empty() && !store.session_dir(&id).exists());
     assert_eq!(store.draft(&id).text, "");
@@ -249,9 +302,9 @@ fn a_deleted_session_comes_back_as_it_was() {
 fn a_restored_session_whose_id_is_taken_gets_the_next_one_and_says_so() {
     let root = folder();
     let (store, id) = (quick(root.path()), a_session(root.path(), "a"));
-    let first = store.delete(&id, NOW).unwrap();
+    let first = store.delete(&id, NOW).unwrap().trash;
     assert_eq!(a_session(root.path(), "a"), id);
-    let second = store.delete(&id, NOW).unwrap();
+    let second = store.delete(&id, NOW).unwrap().trash;
     assert_ne!(first, second);
     assert_eq!(store.restore(&second).unwrap().id, id);
     let other = store.restore(&first).unwrap();
@@ -316,7 +369,7 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
     std::fs::remove_file(&links).unwrap();
     let before = tree(&quick(root.path()).session_dir(&id));
     let store = store_with(root.path(), Arc::new(Apart));
-    let trash = store.delete(&id, NOW).unwrap();
+    let trash = store.delete(&id, NOW).unwrap().trash;
     assert!(store.list().sessions.is_empty() && !store.session_dir(&id).exists());
     assert_eq!(store.trash()[0].title, "Kept title");
     assert_eq!(store.restore(&trash).unwrap().id, id);
@@ -333,7 +386,7 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
     let calls = {
         let io = Arc::new(Watched::new(Arc::new(Apart), Fault::None));
         let store = store_with(root.path(), io.clone());
-        store.restore(&store.delete(&id, NOW).unwrap()).unwrap();
+        store.restore(&store.delete(&id, NOW).unwrap().trash).unwrap();
         io.calls()
     };
     for fault in (1..=calls).flat_map(|at| [Fault::DieBefore(at), Fault::Fail { at, times: 1, errno: 28 }]) {
@@ -343,7 +396,7 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
         let before = tree(&quick(root.path()).session_dir(&id));
         let io = Arc::new(Watched::new(Arc::new(Apart), fault));
         let store = store_with(root.path(), io);
-        let done = store.delete(&id, NOW).and_then(|trash| store.restore(&trash));
+        let done = store.delete(&id, NOW).and_then(|gone| store.restore(&gone.trash));
         assert_whole(root.path(), &before, true, &format!("{fault:?} {done:?}"));
     }
 }
@@ -380,7 +433,7 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
         io.calls()
     };
     let name = id("a");
-    let whole = calls(&|store| drop(store.restore(&store.delete(&name, NOW).unwrap()).unwrap()));
+    let whole = calls(&|store| drop(store.restore(&store.delete(&name, NOW).unwrap().trash).unwrap()));
     assert!(whole > 20, "{whole}");
     for at in 1..=whole {
         for fault in faults(at) {
@@ -391,8 +444,8 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
             let deleted = store.delete(&name, NOW);
             let when = format!("{fault:?} deleting: {deleted:?}");
             assert_whole(root.path(), &before, true, &when);
-            if let Ok(trash) = deleted {
-                let restored = store.restore(&trash);
+            if let Ok(gone) = deleted {
+                let restored = store.restore(&gone.trash);
                 let when = format!("{fault:?} restoring: {restored:?}");
                 assert_whole(root.path(), &before, true, &when);
             } else if !matches!(fault, Fault::DieBefore(_) | Fault::DieAmid(_)) {
@@ -407,7 +460,9 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
             assert!(store.restore(&trash).is_ok(), "{when}");
         }
     }
-    let gone = calls(&|store| store.delete_now(&name).unwrap());
+    let gone = calls(&|store| {
+        store.delete_now(&name).unwrap();
+    });
     for fault in (1..=gone).flat_map(faults) {
         let root = folder();
         a_session(root.path(), "a");

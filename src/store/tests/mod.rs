@@ -13,6 +13,7 @@ mod large;
 mod last_words;
 mod life;
 mod lifecycle;
+mod pipes;
 mod programs;
 mod properties;
 mod replaced;

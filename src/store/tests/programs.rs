@@ -107,6 +107,14 @@ fn a_fork_of_codex_without_its_parent_says_what_it_lacks() {
     let alone = import(root.path(), &path);
     assert_eq!(asked(&rows(root.path(), &alone)), ["forked"]);
     assert_eq!(alone.left, ["Earlier records, of a file that is missing, not included: 3."]);
+    // Once the parent is there the fork is whole, in a session of its own.
+    write(&root.path().join(format!("rollout-2026-11-28T01-13-36-{PARENT}.jsonl")), &parent_of_fork());
+    let whole = import(root.path(), &path);
+    assert_eq!(asked(&rows(root.path(), &whole)), ["one", "forked"]);
+    let Some(Reimport::Another(why)) = &whole.again else { panic!("{:?}", whole.again) };
+    assert!(why.starts_with("Its beginning was missing at its import as session"), "{why}");
+    let again = import(root.path(), &path);
+    assert_eq!(again.again, Some(Reimport::Added(whole.meta.id, 0)));
 }
 
 #[test]
@@ -424,7 +432,7 @@ fn files_that_a_message_of_gemini_names_are_attached() {
     ]);
     let (_root, imported, rows) = imported(&[gemini_head(), gemini("a", "user", content)]);
     assert_eq!((asked(&rows), imported.left.len()), (vec!["Look @red.png @a.txt"], 0));
-    assert_eq!(attached(&rows), [("picture.png".to_owned(), None), ("a.txt".to_owned(), Some("all of it".to_owned()))]);
+    assert_eq!(attached(&rows), [("red.png".to_owned(), None), ("a.txt".to_owned(), Some("all of it".to_owned()))]);
 }
 
 /// Names of the files that the user gave along, with their text.
@@ -559,4 +567,99 @@ fn a_place_that_is_not_there_is_no_skipped_source_and_a_link_is_one() {
     std::os::unix::fs::symlink(root.path().join("none"), sessions.join("notes")).unwrap();
     let found = histories_in(&places, HistoryKind::Codex);
     assert_eq!(found.passed, [(sessions.join("2025"), "a symlink: not followed".to_owned())]);
+}
+
+/// A session in the older storage of opencode; gives its file.
+fn stored(root: &Path) -> std::path::PathBuf {
+    let storage = root.join("opencode/storage");
+    let put = |below: &str, value: Value| write(&storage.join(below), &[value]);
+    put("message/ses_1/msg_1.json", json!({"id": "msg_1", "role": "user", "time": {"created": 1_000}}));
+    put("part/msg_1/prt_1.json", json!({"id": "prt_1", "type": "text", "text": "one"}));
+    let model = json!({"id": "msg_2", "role": "assistant", "modelID": "m", "time": {"created": 2_000}});
+    put("message/ses_1/msg_2.json", model);
+    put("part/msg_2/prt_2.json", json!({"id": "prt_2", "type": "text", "text": "first"}));
+    std::fs::write(storage.join("part/msg_2/prt_3.json"), "{\"half").unwrap();
+    let head = json!({"id": "ses_1", "directory": "/w", "title": "Old", "time": {"created": 1_000}});
+    put("session/global/ses_1.json", head);
+    put("session/global/ses_2.json", json!({"id": "../../x", "title": "No", "time": {"created": 1}}));
+    storage.join("session/global/ses_1.json")
+}
+
+#[test]
+fn the_older_storage_of_opencode_is_read() {
+    let root = folder();
+    let path = stored(root.path());
+    let imported = import(root.path(), &path);
+    assert_eq!((imported.program, imported.meta.title.as_str()), ("opencode", "Old"));
+    assert_eq!(imported.left, ["Lines that are not JSON not included: 1."]);
+    let rows = rows(root.path(), &imported);
+    assert_eq!(asked(&rows), ["one"]);
+    assert!(matches!(&rows[1].body, Body::Assistant(said) if said.text == "first"), "{rows:?}");
+    assert_eq!(import(root.path(), &path).again, Some(Reimport::Added(imported.meta.id, 0)));
+    // It is found where the program has it, and another's path is no id.
+    let env = |name: &str| (name == "XDG_DATA_HOME").then(|| root.path().to_string_lossy().into_owned());
+    let places = HistoryKind::Opencode.places(root.path(), &env);
+    let places: Vec<_> = places.into_iter().map(|place| (HistoryKind::Opencode, place)).collect();
+    let found = histories_in(&places, HistoryKind::Opencode);
+    let names: Vec<_> = found.items.iter().map(|item| item.path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names, ["ses_1.json", "ses_2.json"]);
+    let hostile = path.with_file_name("ses_2.json");
+    assert!(quick(root.path()).import(&hostile, Path::new(""), Mode::Ask, NOW).is_err());
+}
+
+#[test]
+fn a_session_of_aichat_has_names_of_pictures_and_plain_results() {
+    let root = folder();
+    let path = root.path().join("trip.yaml");
+    // As aichat 0.30 wrote it, without the answers.
+    let text = r#"model: mock:m1
+use_tools: get_weather
+save_session: true
+messages:
+- role: system
+  content: You translate into German.
+- role: user
+  content:
+  - type: text
+    text: what is this
+  - type: image_url
+    image_url:
+      url: data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACAAAAAYCAIAAAAUMWhjAAAAJklEQVR4nGO8IyLCQEvARFPTRy0YtWDUglELRi0YtWDUglELqAYAHw4BNEtbNJcAAAAASUVORK5CYII=
+- role: tool
+  content:
+    tool_results:
+    - call:
+        name: get_weather
+        arguments:
+          location: Zürich
+        id: call_1
+      output:
+        output: |
+          grey
+    text: ''
+    sequence: false
+data_urls:
+  c80ae64566dfaeb20a877c160fe8ed38492b8c0aa7d9db17c6abe735859f9794: /opt/w/red.png
+"#;
+    std::fs::write(&path, text).unwrap();
+    let imported = import(root.path(), &path);
+    assert_eq!(imported.left, Vec::<String>::new());
+    let rows = rows(root.path(), &imported);
+    let files: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| match &row.body {
+            Body::User(said) => said.attachments.first().map(|file| file.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(files, ["red.png"]);
+    // Its name continues it here as well; another session of that name keeps it.
+    assert_eq!(quick(root.path()).named("trip"), Some(imported.meta.id.clone()));
+    std::fs::create_dir(root.path().join("other")).unwrap();
+    let other = root.path().join("other/trip.yaml");
+    std::fs::write(&other, text.replace("grey", "blue").replace("what is", "who is")).unwrap();
+    let second = import(root.path(), &other);
+    assert_ne!(second.meta.id, imported.meta.id);
+    assert_eq!(quick(root.path()).named("trip"), Some(imported.meta.id.clone()));
+    assert_eq!(rows.iter().find_map(Message::tool).unwrap().result.as_deref(), Some("grey\n"));
 }

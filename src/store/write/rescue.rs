@@ -7,7 +7,8 @@ use super::journal::Journal;
 use crate::domain::export::Format;
 use crate::domain::message::{Message, UserText};
 use crate::domain::unsaved::{Refuge, Unsaved};
-use crate::domain::{At, SessionId, SessionMeta};
+use crate::domain::{SessionId, SessionMeta};
+use crate::local_time::minute;
 use crate::protocol::Queued;
 use crate::store::format::header::{self, Home};
 use crate::store::format::{layout, live, row};
@@ -179,7 +180,7 @@ impl Remains<'_> {
 
     fn text(&self, out: &mut dyn Write, rows: &mut usize) -> io::Result<()> {
         let dir = self.store.session_dir(self.id);
-        writeln!(out, "{TITLE}\n\n{}\nfiles {}", Format::Text.head(self.meta, &time).trim_end(), dir.display())?;
+        writeln!(out, "{TITLE}\n\n{}\nfiles {}", Format::Text.head(self.meta, &minute).trim_end(), dir.display())?;
         writeln!(out, "{}", self.why)?;
         let mut last = self.meta.created;
         self.each(&mut |line| {
@@ -189,7 +190,7 @@ impl Remains<'_> {
                 row::settle(row);
                 last = row.at;
                 *rows += 1;
-                out.write_all(Format::Text.row(row, &time).as_bytes())?;
+                out.write_all(Format::Text.row(row, &minute).as_bytes())?;
             }
             Ok(())
         })?;
@@ -217,11 +218,4 @@ impl Remains<'_> {
         }
         self.lines.iter().try_for_each(|line| show(line.as_bytes()))
     }
-}
-
-/// An instant as people read it.
-fn time(at: At) -> String {
-    let zone = jiff::tz::TimeZone::system();
-    let at = jiff::Timestamp::from_millisecond(at.0);
-    at.map(|at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default()
 }

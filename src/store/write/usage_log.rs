@@ -5,10 +5,11 @@
 
 use crate::domain::At;
 use crate::domain::spending::Spent;
+use crate::plain_file;
 use std::collections::VecDeque;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::DirBuilder;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -84,12 +85,10 @@ impl UsageLog {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the record is too long"));
         }
         let file = self.folder.join(format!("{}.jsonl", month(spent.at)));
-        let mut open = OpenOptions::new();
-        open.append(true).create(true).mode(0o600);
-        let mut out = match open.open(&file) {
+        let mut out = match plain_file::append(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-                open.open(&file)?
+                plain_file::append(&file)?
             }
             other => other?,
         };
@@ -146,7 +145,7 @@ impl UsageLog {
 }
 
 fn read_file(path: &Path, since: At, all: &mut Vec<Spent>) -> io::Result<()> {
-    let mut reader = BufReader::new(File::open(path)?);
+    let mut reader = BufReader::new(plain_file::open_through_links(path)?);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -205,7 +204,7 @@ mod tests {
         let first = books.folder().join("1970-01.jsonl");
         assert_eq!(std::fs::metadata(&first).unwrap().mode() & 0o777, 0o600);
         // A death cut a line; what is written after it is whole.
-        OpenOptions::new().append(true).open(&first).unwrap().write_all(b"{\"at\":7,\"sess").unwrap();
+        std::fs::OpenOptions::new().append(true).open(&first).unwrap().write_all(b"{\"at\":7,\"sess").unwrap();
         books.note(&spent(8)).unwrap();
         let at = |since: i64| books.read(At(since)).unwrap().iter().map(|one| one.at.0).collect::<Vec<_>>();
         assert_eq!(at(0), [5, 6, 8, 40 * DAY, 80 * DAY]);

@@ -3,6 +3,7 @@
 //!
 //! Permission bits are set by the caller, afterwards: an access list changes them.
 
+use crate::domain::hex::hex;
 use crate::domain::undo::{Attributes, KnownAttributes};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
@@ -56,7 +57,7 @@ pub(in crate::tools) fn of(file: impl AsFd, stat: &Stat) -> Attributes {
         if size > MOST_KEPT {
             return Attributes::default();
         }
-        known.extended.insert(name, value.iter().map(|byte| format!("{byte:02x}")).collect());
+        known.extended.insert(name, hex(&value));
     }
     Attributes::of(known)
 }

@@ -215,10 +215,7 @@ pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
 
 /// lisle's own folders, as a search leaves them out: the one that the working directory lies in is not among them. Blocks.
 pub(crate) fn left_out(place: &CallPlace) -> Vec<PathBuf> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let (cwd, session) = (real(&place.cwd), real(&place.session_dir));
-    let all = own_folders::with_workspace(&place.own_dirs, &session).into_iter().map(|dir| real(&dir));
-    all.filter(|dir| !cwd.starts_with(dir)).collect()
+    own_folders::beside(&place.own_dirs, &place.session_dir, &place.cwd)
 }
 
 fn is_secret_name(path: &Path, place: &CallPlace) -> bool {

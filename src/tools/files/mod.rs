@@ -106,12 +106,6 @@ pub fn hash_of(file: File, most: u64) -> std::io::Result<Option<[u8; 32]>> {
     Ok((length <= most).then(|| hasher.finalize().into()))
 }
 
-/// A hash in hexadecimal.
-#[must_use]
-pub fn hex(hash: &[u8; 32]) -> String {
-    hash.iter().map(|b| format!("{b:02x}")).collect()
-}
-
 /// Entry under a resolved path, without opening it.
 ///
 /// # Errors
@@ -389,6 +383,7 @@ fn from_io(path: &Path, source: std::io::Error) -> FileError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::hex::hex;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     fn root_dir() -> (tempfile::TempDir, PathBuf) {

@@ -4,6 +4,7 @@
 
 use super::FileError;
 use super::attributes;
+use crate::domain::hex::hex;
 use crate::domain::undo::{Attributes, KnownAttributes, PathEntry};
 use crate::tools::files;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -96,7 +97,7 @@ fn look_in(
                 }
             };
             let hash = hash.ok_or_else(|| FileError::Changed(path.to_owned()))?;
-            PathEntry::File { hash: files::hex(&hash), mode, attributes }
+            PathEntry::File { hash: hex(&hash), mode, attributes }
         }
         _ => PathEntry::Special,
     })
@@ -174,7 +175,7 @@ fn put(
     let errno = |errno| files::from_errno(path, errno);
     // Only the rights are other: the file itself stays.
     if let PathEntry::File { hash, .. } = now
-        && *hash == files::hex(&files::hash(bytes))
+        && *hash == hex(&files::hash(bytes))
     {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(errno)?;

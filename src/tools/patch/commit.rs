@@ -1,6 +1,7 @@
 //! Makes the changes of several files, all or none: what was made before one that fails is taken back.
 
 use super::super::files::{self, FileError, LoadedFile};
+use crate::domain::hex::hex;
 use crate::domain::undo::{Attributes, PathEntry};
 use crate::tools::files::restore;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ struct CommittedChange<'a> {
 }
 
 fn thing(before: &LoadedFile) -> PathEntry {
-    PathEntry::File { hash: files::hex(&before.hash), mode: before.mode, attributes: Attributes::default() }
+    PathEntry::File { hash: hex(&before.hash), mode: before.mode, attributes: Attributes::default() }
 }
 
 fn check(deed: &DiskChange<'_>) -> Result<(), FileError> {
@@ -113,7 +114,7 @@ impl CommittedChange<'_> {
             }
             DiskChange::Put { path, bytes, before: None } | DiskChange::Bring { path, bytes, .. } => {
                 let (now, _) = restore::look(path, files::LARGEST)?;
-                let hash = files::hex(&files::hash(bytes));
+                let hash = hex(&files::hash(bytes));
                 if !matches!(&now, PathEntry::File { hash: found, .. } if *found == hash) {
                     return Err(FileError::Changed(path.to_path_buf()));
                 }

@@ -17,6 +17,7 @@ use super::write::{PlannedWrite, explain, known, other_names};
 use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, left_out, same_facts};
 use crate::domain::count::count;
 use crate::domain::diff::FileDiff;
+use crate::domain::hex::hex;
 use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolFigures, ToolSpec, Touch, here};
 use format::{FileAction, One};
 use futures_util::future::BoxFuture;
@@ -198,8 +199,8 @@ impl PreparedChange {
     }
 
     fn file_change(&self, place: &CallPlace) -> FileChange {
-        let before = self.change.before.as_ref().map(|loaded| files::hex(&loaded.hash)).unwrap_or_default();
-        let after = if self.is_gone { String::new() } else { files::hex(&files::hash(&self.change.after)) };
+        let before = self.change.before.as_ref().map(|loaded| hex(&loaded.hash)).unwrap_or_default();
+        let after = if self.is_gone { String::new() } else { hex(&files::hash(&self.change.after)) };
         FileChange { diff: self.diff(place), before, after }
     }
 

@@ -82,11 +82,20 @@ impl Breaches {
 /// Commands of this process.
 struct Commands {
     running: Vec<RunningCommand>,
-    /// State before each command that ended while others had begun to look at what is there: what it left, or what was put
-    /// back at its end, may be what they saw.
-    ended: Vec<(u64, Arc<Guard>)>,
-    /// Commands that look at what is there before them.
-    beginning: usize,
+    /// Commands that ended while others had begun to look at what is there: what they left, or what was put back at their
+    /// end, may be what those saw.
+    ended: Vec<EndedCommand>,
+    /// Commands that look at what is there before them, by when they began to.
+    beginning: Vec<u64>,
+}
+
+/// A command that is over.
+struct EndedCommand {
+    number: u64,
+    /// State before it.
+    guard: Arc<Guard>,
+    /// Its end, in the order of [`NEXT`].
+    at: u64,
 }
 
 impl Commands {
@@ -94,16 +103,25 @@ impl Commands {
     fn remove(&mut self, number: u64) {
         let Some(at) = self.running.iter().position(|one| one.number == number) else { return };
         let over = self.running.remove(at);
-        if self.beginning > 0 {
-            self.ended.push((number, over.guard));
+        if !self.beginning.is_empty() {
+            let at = NEXT.fetch_add(1, Ordering::Relaxed);
+            self.ended.push(EndedCommand { number, guard: over.guard, at });
         }
     }
 
-    /// State before a command without what others did that ran while it was looked at.
-    fn take_over(&self, guard: &mut Guard) {
+    /// Forgets a command that began to look then, and what nobody who looks can have seen.
+    fn looked(&mut self, since: u64) {
+        self.beginning.retain(|one| *one != since);
+        let first = self.beginning.iter().min().copied().unwrap_or(u64::MAX);
+        self.ended.retain(|ended| ended.at > first);
+    }
+
+    /// State before a command, looked at since then, without what others did that ran meanwhile.
+    fn take_over(&self, guard: &mut Guard, since: u64) {
+        let ended = self.ended.iter().filter(|ended| ended.at > since);
         let running = self.running.iter().map(|one| (one.number, &one.guard));
         let mut others: Vec<(u64, &Arc<Guard>)> =
-            running.chain(self.ended.iter().map(|(number, ended)| (*number, ended))).collect();
+            running.chain(ended.map(|ended| (ended.number, &ended.guard))).collect();
         // Whichever began later knows what the others were allowed to do.
         others.sort_by_key(|(number, _)| *number);
         others.into_iter().for_each(|(_, other)| guard.take_over(other));
@@ -112,14 +130,15 @@ impl Commands {
     /// Takes a file as it is now for what was there before, for all of them.
     fn accept(&mut self, path: &Path) {
         let running = self.running.iter_mut().map(|one| &mut one.guard);
-        let all = running.chain(self.ended.iter_mut().map(|(_, guard)| guard));
+        let all = running.chain(self.ended.iter_mut().map(|ended| &mut ended.guard));
         all.for_each(|guard| Arc::make_mut(guard).accept(path));
     }
 }
 
 /// Held for moments alone: files are looked at without it, unless something is to be taken back. A command in a slow folder
 /// delays no other one.
-static RUNNING: Mutex<Commands> = Mutex::new(Commands { running: Vec::new(), ended: Vec::new(), beginning: 0 });
+static RUNNING: Mutex<Commands> =
+    Mutex::new(Commands { running: Vec::new(), ended: Vec::new(), beginning: Vec::new() });
 static NEXT: AtomicU64 = AtomicU64::new(0);
 /// A thread looks after jobs. Changed while [`RUNNING`] is held.
 static LOOKED_AFTER: AtomicBool = AtomicBool::new(false);
@@ -129,22 +148,20 @@ fn commands() -> MutexGuard<'static, Commands> {
 }
 
 /// Counts a command among those that look at what is there, until it is dropped: what ends meanwhile is kept.
-struct Look;
+struct Look(u64);
 
 impl Look {
     fn begin() -> Self {
-        commands().beginning += 1;
-        Self
+        let mut commands = commands();
+        let since = NEXT.fetch_add(1, Ordering::Relaxed);
+        commands.beginning.push(since);
+        Self(since)
     }
 }
 
 impl Drop for Look {
     fn drop(&mut self) {
-        let mut commands = commands();
-        commands.beginning -= 1;
-        if commands.beginning == 0 {
-            commands.ended.clear();
-        }
+        commands().looked(self.0);
     }
 }
 
@@ -185,9 +202,9 @@ impl<'a> BeginningCommand<'a> {
         let breaches = Arc::<Breaches>::default();
         let background = !self.told.waited_for;
         // It is over after the lock on the others.
-        let _looked = self.looked;
+        let looked = self.looked;
         let mut commands = commands();
-        commands.take_over(&mut self.guard);
+        commands.take_over(&mut self.guard, looked.0);
         commands.running.push(RunningCommand {
             number: self.number,
             place: self.place.clone(),
@@ -483,6 +500,8 @@ mod tests {
         let place = place(&cwd, &session, &[]);
         let plant = || plant(&cwd);
         let clean = || is_clean(&cwd);
+        // Somebody looks at another folder all the while.
+        let _elsewhere = Look::begin();
         let job = begin(&place);
         plant();
         // One that does nothing, and one in a folder of its own, find what the job did.

@@ -10,6 +10,7 @@ use crate::app::state::chat::{Entry, View};
 use crate::app::state::mark::Marked;
 use crate::domain::Body;
 use crate::domain::code::Block;
+use crate::domain::message::CutBy;
 use crate::domain::picture::Want;
 use crate::domain::plan::Progress;
 use crate::domain::tool::ToolStatus;
@@ -269,7 +270,9 @@ impl Cache {
             Body::User(text) => user::lines(text, row, &mut laid.pictures),
             Body::Assistant(text) => {
                 laid.text.update(&text.text, row.width, &row.look);
-                let mark = text.cut_off().map(|words| format!("{} {words}", row.look.ellipsis()));
+                // That the user stopped it is a row of its own.
+                let cut = text.cut_off().filter(|_| text.cut_by != Some(CutBy::User));
+                let mark = cut.map(|words| format!("{} {words}", row.look.ellipsis()));
                 mark.map(|mark| LaidOutLine::quiet(row.hint(&mark))).into_iter().collect()
             }
             Body::Thinking(text) => thinking::lines(text, message.at, entry.live, row),

@@ -287,7 +287,7 @@ fn every_row_in_every_density() {
     insta::assert_snapshot!("rows_full", Screen::new().draw(&chat, &opts(), 70, 100).0);
     chat.density = Density::Tails;
     let (text, _) = Screen::new().draw(&chat, &opts(), 70, 100);
-    assert!(text.contains("… 22 more lines (Enter)"), "{text}");
+    assert!(text.contains("… 22 more lines (enter)"), "{text}");
     let ascii = ChatOpts { glyphs: GlyphSet::Ascii, ..opts() };
     chat.entries[4].message.body = assistant("plain");
     chat.entries[6].message.body = assistant("plain");

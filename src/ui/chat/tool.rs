@@ -14,7 +14,7 @@ use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
 use crate::domain::sanitise::{clean_line, reveal_line};
-use crate::domain::tool::{ToolCall, ToolStatus, intent};
+use crate::domain::tool::{STOPPED, ToolCall, ToolStatus, intent};
 use crate::theme::Role;
 use crate::ui::figures::count;
 use crate::ui::text;
@@ -27,6 +27,8 @@ const VERB: usize = 6;
 const SUBJECT: usize = 10;
 /// Cells that are free before what a call is for is shown.
 const INTENT_ROOM: usize = 24;
+/// Tool that asks the user.
+const ASK: &str = "ask_user";
 /// Cells of a reason among the figures.
 const REASON: usize = 40;
 
@@ -297,6 +299,8 @@ fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> 
     }
     match call.status {
         ToolStatus::Pending => Some(("waiting".to_owned(), dim)),
+        // The user's time is not the tool's.
+        ToolStatus::Executing if call.name == ASK => Some(("waiting".to_owned(), dim)),
         ToolStatus::Executing => Some((seconds(row.now.since(made)), look.style(Role::Running))),
         ToolStatus::Backgrounded => Some(("in the background".to_owned(), dim)),
         ToolStatus::Completed | ToolStatus::Error => {
@@ -308,6 +312,10 @@ fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> 
                 _ => {
                     let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
                     let first = clean_line(first.unwrap_or_default()).into_owned();
+                    // The row below says who did.
+                    if first.starts_with(STOPPED) {
+                        return Some(("stopped".to_owned(), dim));
+                    }
                     let why = text::cut_with(&first, REASON, look.ellipsis());
                     Some((if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad))
                 }

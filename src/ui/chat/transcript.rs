@@ -372,7 +372,7 @@ impl<'a> Transcript<'a> {
     /// Key that shows what is left out, behind the `said` cells that count it: as pressed from where the focus is.
     fn more(&mut self, entry: i64, unfold: Unfold, area: Rect, said: u16, buf: &mut Buffer) {
         let key = match unfold {
-            Unfold::Here if self.opts.focused => "Enter",
+            Unfold::Here if self.opts.focused => "enter",
             Unfold::Program if self.opts.focused => "o",
             Unfold::Here => self.opts.keys.unfold_all,
             Unfold::Program => "",

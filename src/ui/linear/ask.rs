@@ -136,7 +136,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
         }
     }
     if let Some(intent) = &approval.intent {
-        out.push(format!("the agent says: {}", expose_line(intent)));
+        out.push(format!("Agent: {}", expose_line(intent)));
     }
     if let Some(odd) = oddities(&approval.proposal) {
         out.push(format!("warning: {odd}"));
@@ -147,7 +147,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
         out.push(UNCHECKED_PARTS.to_owned());
     }
     if approval.would_run_now {
-        out.push("note: mode changed; it would now run without asking".to_owned());
+        out.push("note: it would now run without asking".to_owned());
     }
     out
 }

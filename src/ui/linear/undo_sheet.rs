@@ -7,7 +7,7 @@ use crate::app::line::Line;
 use crate::app::msg::Msg;
 use crate::app::state::clock::Clock;
 use crate::app::state::overlay::UndoCard;
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::domain::undo::{COMMITS_STAY, UndoFile, UndoPlan};
 
 /// The card as lines; nothing while the engine compares the files.
@@ -30,7 +30,7 @@ fn words(card: &UndoCard, file: &UndoFile) -> String {
         lines.map(|(added, removed)| format!("{} added, {removed} removed", count(added as usize, "line", "lines")));
     let facts: Vec<String> = case(card, file).map(str::to_owned).into_iter().chain(lines).collect();
     let colon = if facts.is_empty() { "" } else { ": " };
-    format!("{} {}{colon}{}", deed(file.deed), clean_line(&file.shown), facts.join("; "))
+    format!("{} {}{colon}{}", deed(file.deed), reveal_line(&file.shown), facts.join("; "))
 }
 
 fn foot(card: &UndoCard, plan: &UndoPlan) -> Vec<String> {
@@ -90,7 +90,7 @@ mod tests {
             lines,
             [
                 "revert src/found/a.rs: 3 lines added, 1 removed",
-                "remove new/: 3 lines added, 1 removed",
+                "remove new␛[2J/: 3 lines added, 1 removed",
                 "restore .envrc: may run code, skipped | direnv runs it.",
                 "revert b: not possible | Its content was not kept.",
             ]

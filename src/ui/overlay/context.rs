@@ -51,7 +51,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &ContextCard, body: Rect)
     }
 }
 
-/// `31k of 200k, 15 %`.
+/// `31k of 200k, 15%`.
 fn summed(report: &ContextReport) -> String {
     let about = match report.measured {
         Measured::Guessed => "about ",
@@ -61,7 +61,7 @@ fn summed(report: &ContextReport) -> String {
     match report.window {
         Some(window) => {
             let percent = total.saturating_mul(100) / window.max(1);
-            format!("{about}{} of {} tokens, {percent} %", tokens(total), tokens(window))
+            format!("{about}{} of {} tokens, {percent}%", tokens(total), tokens(window))
         }
         None => format!("{about}{} tokens", tokens(total)),
     }

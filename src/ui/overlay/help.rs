@@ -6,7 +6,7 @@ use super::super::frame_context::FrameContext;
 use super::super::layout_cache::LaidTopic;
 use crate::app::slash::Slash;
 use crate::app::state::overlay::{Help, HelpPage};
-use crate::domain::manual::Topic;
+use crate::domain::manual::{TOPICS, Topic};
 use crate::keymap::action::{
     Action, AnswerAction, AppAction, ComposerAction, Context, HelpAction, ModeAction, PaneAction, PickerAction,
     SessionAction, UndoAction,
@@ -37,7 +37,7 @@ fn page(paint: &mut FrameContext<'_>, topic: &Topic, scroll: u16, body: Rect) {
     let most = if fits { 0 } else { rows.saturating_sub(paint.state.screen.frame.overlay_rows.max(1)) };
     if most > 0 && scroll > 0 {
         let read = u32::from(scroll.min(most)) * 100 / u32::from(most);
-        title.push(paint.piece(format!("  {read} %"), Role::Dim));
+        title.push(paint.piece(format!("  {read}%"), Role::Dim));
     }
     let down = paint.key(Action::Help(HelpAction::Down), Context::Help);
     let inner = super::sheet(paint, body, width, rows, &title, &[(down, "scroll")]);
@@ -78,7 +78,7 @@ fn keys(paint: &mut FrameContext<'_>, help: &Help, contexts: &[Context], body: R
     let lines = lines(paint, if query.is_empty() { contexts } else { &everywhere }, inside, &query);
     // The sheet keeps its height while one types.
     let all = if query.is_empty() { lines.len() } else { self::lines(paint, contexts, inside, "").len() };
-    let title = [paint.piece("Keys", Role::PanelTitle)];
+    let title = [paint.piece("Help", Role::PanelTitle)];
     let down = paint.key(Action::Picker(PickerAction::Down), Context::Picker);
     let rows = u16::try_from(all).unwrap_or(u16::MAX);
     let inner = super::sheet(paint, body, width, rows.saturating_add(2), &title, &[(down, "scroll")]);
@@ -87,7 +87,7 @@ fn keys(paint: &mut FrameContext<'_>, help: &Help, contexts: &[Context], body: R
     paint.text(field, sign, Role::Accent);
     paint.one_line(cells::after(field, 2), &help.query, true);
     if help.query.text().is_empty() {
-        paint.over(cells::after(field, 4), "type to filter", Role::Faint);
+        paint.over(cells::after(field, 4), "Filter keys, commands and topics", Role::Faint);
     }
     let gap = if inner.height > 10 { 2 } else { 1 }.min(inner.height);
     let inner = Rect { y: inner.y + gap, height: inner.height - gap, ..inner };
@@ -130,6 +130,13 @@ fn groups(paint: &FrameContext<'_>, contexts: &[Context], query: &str) -> Vec<(S
     });
     let mut out = vec![("Most used".to_owned(), most.collect::<Vec<_>>())];
     out.extend(contexts.iter().map(|context| (context.heading().to_owned(), verbs(paint, *context))));
+    // Looked for, a command is found wherever it is: by its key, its name, or the page that tells of it.
+    if !query.is_empty() {
+        let commands = Slash::ALL.iter().map(|slash| (format!("/{}", slash.word()), slash.description().to_owned()));
+        out.push(("Commands".to_owned(), commands.collect()));
+        let topics = TOPICS.iter().map(|topic| (format!("/help {}", topic.name), topic.title().to_owned()));
+        out.push(("Topics".to_owned(), topics.collect()));
+    }
     let legend = paint.signs.legend();
     out.push((
         "Signs".to_owned(),

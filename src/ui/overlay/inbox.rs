@@ -13,6 +13,9 @@ use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
+/// Cells of a request's signs, gaps and age beside its title and its text.
+const BESIDE: usize = 14;
+
 pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
     let title = [
         paint.piece("Needs you", Role::PanelTitle),
@@ -69,7 +72,9 @@ fn requests(paint: &mut FrameContext<'_>, inbox: &Inbox, list: Rect, answering: 
     let height = usize::from(list.height);
     let first = inbox.selected.saturating_sub(height.saturating_sub(1));
     let titles = inbox.rows.iter().map(|row| cells::width(&row.title)).max().unwrap_or(0);
-    let titles = titles.min(usize::from(list.width) * 2 / 5);
+    let asked = inbox.rows.iter().map(|row| cells::width(&row.what)).max().unwrap_or(0);
+    let room = usize::from(list.width);
+    let titles = titles.min((room * 2 / 5).max(room.saturating_sub(asked + BESIDE)));
     for (n, waiting) in inbox.rows.iter().enumerate().skip(first).take(height) {
         let row = cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX));
         let band = Rect { x: row.x.saturating_sub(1), width: row.width + 2, ..row };

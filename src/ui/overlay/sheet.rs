@@ -55,6 +55,13 @@ pub(super) fn sheet(
     for beside in slivers(body, area) {
         paint.fill(beside, Role::Text);
     }
+    // Words that the sheet cuts do not touch its own.
+    if !small {
+        let left = Rect { x: area.x.saturating_sub(1), width: area.x.min(1), ..area };
+        let right = Rect { x: area.right(), width: body.right().saturating_sub(area.right()).min(1), ..area };
+        paint.fill(left, Role::Text);
+        paint.fill(right, Role::Text);
+    }
     paint.fill(area, Role::Panel);
     if framed && !small {
         frame(paint, area);

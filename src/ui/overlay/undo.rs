@@ -7,7 +7,7 @@ use crate::app::msg::Target;
 use crate::app::state::clock::Clock;
 use crate::app::state::overlay::UndoCard;
 use crate::domain::At;
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::domain::undo::{COMMITS_STAY, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
 use crate::theme::Role;
@@ -143,7 +143,7 @@ fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: R
         let lead = format!("{sign} {:<8}", deed(file.deed));
         let figures = figures(paint, card, file);
         let room = usize::from(area.width).saturating_sub(cells::width(&lead) + cells::pieces_width(&figures) + 2);
-        let path = clean_line(&file.shown).into_owned();
+        let path = reveal_line(&file.shown);
         let path = cells::cut_start(&path, room.max(8), paint.signs.cut).into_owned();
         let mut left = vec![
             paint.piece(format!("{sign} "), sign_role),

@@ -43,6 +43,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     if entries.is_empty() {
         return;
     }
+    // The next key is no text.
+    paint.cursor = None;
     let status = layout.status;
     let most = status.y / 3;
     if most < LOW || status.width < NARROW {

@@ -127,7 +127,10 @@ fn one(paint: &mut FrameContext<'_>, view: View<'_>, n: usize, area: Rect, lette
         (false, false) => Role::Dim,
     };
     pieces.push(paint.piece(label, role));
-    if choice.scope().is_some() && !chosen {
+    let struck = view.panel.hunks.as_ref().is_some_and(|hunks| !hunks.left_out().is_empty());
+    if choice.scope().is_some() && struck {
+        pieces.push(paint.piece("   not with struck changes", Role::Warning));
+    } else if choice.scope().is_some() && !chosen {
         pieces.push(paint.piece(format!("   will allow {}", remembered_rules::in_short(view.panel)), Role::Dim));
     }
     // Only the words' colour: the ground is the panel's or the selection's.
@@ -198,10 +201,7 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
         // One that is cut is read above.
         let only_key = cut && !key.is_empty() && matches!(choice, Choice::Option(_));
         let label = reveal_line(choice.label());
-        // Said once: the other ways to approve leave out the same.
-        let first = matches!(choice, Choice::Once | Choice::PlanToAsk);
-        let left_out = if first { without(view, choice) } else { String::new() };
-        let word = short(choice).map_or(label, |short| format!("{short}{left_out}"));
+        let word = short(choice).map_or(label, |short| format!("{short}{}", without(view, choice)));
         let word = cells::cut(&word, width.saturating_sub(cells::width(&key)).max(1), paint.signs.cut).into_owned();
         let word = if only_key { String::new() } else { word };
         let role = if view.panel.selected == Some(n) { Role::Strong } else { Role::Dim };
@@ -264,12 +264,11 @@ fn short(choice: &Choice) -> Option<&'static str> {
     })
 }
 
-/// Keys of the answers: their letters, the arrows of those that no letter selects, and the numbers of all others.
+/// Keys of the answers: their letters, and the numbers of all others. Those that only the arrows reach have none.
 fn letters(paint: &FrameContext<'_>, view: View<'_>) -> Vec<Option<String>> {
     let context = context(view.request);
-    let arrows = format!("{}{}", paint.signs.arrows.up, paint.signs.arrows.down);
     let of = |(n, choice): (usize, &Choice)| match view.panel.needs_arrows(n) {
-        true => Some(arrows.clone()),
+        true => None,
         false => match verb(choice) {
             Some(verb) => paint.key_of(Action::Answer(verb), context),
             None => (n < 9).then(|| (n + 1).to_string()),

@@ -10,7 +10,7 @@ use super::view::View;
 use crate::app::state::overlay::Reach;
 use crate::domain::diff::{DiffKind, FileDiff};
 use crate::domain::lookalike::{Lookalike, expose, expose_line, odd};
-use crate::domain::request::{Approval, Ask, PartShown, PartState, Request};
+use crate::domain::request::{Approval, Ask, FILE_CHANGE, PartShown, PartState, Request};
 use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, Context};
@@ -19,7 +19,9 @@ use ratatui::text::{Line, Span};
 use std::collections::BTreeSet;
 
 /// Word on a command line whose parts were not judged one by one.
-pub(in crate::ui) const UNCHECKED_PARTS: &str = "best guess: not checked part by part, it may do more than shown";
+pub(in crate::ui) const UNCHECKED_PARTS: &str = "Best guess: not checked part by part. It may do more than shown.";
+/// Cells of the part that carries the worst risk, beside that: all of it stands below.
+const PART: usize = 56;
 /// Characters that a warning names.
 const NAMED: usize = 4;
 
@@ -83,13 +85,13 @@ fn part_lines(paint: &FrameContext<'_>, parts: &[PartShown], width: u16) -> Vec<
     if parts.len() < 2 {
         return Vec::new();
     }
-    let lead = 16;
-    let room = usize::from(width).saturating_sub(lead + 2).max(1);
     // They stand below the text of the command.
     let mut lines = vec![Line::default()];
-    // The riskiest stands first, whatever its place in the line.
-    let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) = parts.iter().partition(|part| part.worst);
-    for part in worst.into_iter().chain(others) {
+    // The word tells one part from another: where all are asked for, it says nothing.
+    let all_asked = parts.iter().all(|part| part.state == PartState::Asked);
+    let lead = if all_asked { 0 } else { 16 };
+    let room = usize::from(width).saturating_sub(lead + 2).max(1);
+    for part in parts {
         let (word, role) = match part.state {
             PartState::Asked => ("needs approval", Role::NeedsYou),
             PartState::Reads => ("read-only", Role::Dim),
@@ -100,10 +102,9 @@ fn part_lines(paint: &FrameContext<'_>, parts: &[PartShown], width: u16) -> Vec<
             PartState::Asked => Role::Text,
             PartState::Reads | PartState::Allowed => Role::Dim,
         };
-        let role_of_risk = if part.worst { Role::Error } else { Role::Warning };
         let shown = expose_line(&part.text);
         for (n, line) in cells::wrap(&shown, room).into_iter().enumerate() {
-            let word = if n == 0 { word } else { "" };
+            let word = if n == 0 && !all_asked { word } else { "" };
             let word = Span::styled(format!("  {word:lead$}"), paint.flat(paint.style(role)));
             lines.push(Line::from(vec![word, Span::styled(line, paint.style(role_of_text))]));
         }
@@ -112,7 +113,7 @@ fn part_lines(paint: &FrameContext<'_>, parts: &[PartShown], width: u16) -> Vec<
             let sign = Span::raw(format!("  {:lead$}", ""));
             let said = format!("{} {}", paint.signs.marks.warning, reveal_line(&part.risks.join(", ")));
             for line in cells::wrap(&said, room) {
-                lines.push(Line::from(vec![sign.clone(), Span::styled(line, paint.style(role_of_risk))]));
+                lines.push(Line::from(vec![sign.clone(), Span::styled(line, paint.style(Role::Warning))]));
             }
         }
     }
@@ -161,12 +162,15 @@ pub(super) fn warnings(approval: &Approval) -> Vec<String> {
     oddities(&approval.proposal).into_iter().chain(approval.risks.iter().map(|risk| reveal_line(risk))).collect()
 }
 
-/// The worst of them.
-pub(super) fn worst(request: &Request) -> Option<String> {
-    match &request.ask {
-        Ask::Approval(approval) => warnings(approval).into_iter().next(),
-        _ => None,
-    }
+/// The worst of them, with the part of the command line that carries it: that may be out of sight. `cut` ends a
+/// part that has no room.
+pub(super) fn worst(request: &Request, cut: &str) -> Option<String> {
+    let Ask::Approval(approval) = &request.ask else { return None };
+    let worst = warnings(approval).into_iter().next()?;
+    let carries = |part: &&PartShown| part.worst && part.risks.iter().any(|risk| reveal_line(risk) == worst);
+    let part = approval.parts.iter().find(carries).filter(|_| approval.parts.len() > 1);
+    let named = |part: &PartShown| cells::cut(&expose_line(&part.text), PART, cut).into_owned();
+    Some(part.map_or_else(|| worst.clone(), |part| format!("{worst}: {}", named(part))))
 }
 
 /// Other process that writes the session of this request.
@@ -198,15 +202,20 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
     // The agent's own words come after whatever speaks for caution.
     let odd = oddities(proposal);
     let warns = odd.is_some() || !risks.is_empty();
-    let said = intent.as_ref().map(|intent| format!("the agent says: {}", expose_line(intent)));
+    let said = intent.as_ref().map(|intent| format!("Agent: {}", expose_line(intent)));
     if let Some(said) = said.as_ref().filter(|_| !warns) {
         say(paint.signs.dot, Role::Dim, said);
     }
-    // The worst stands below the title.
-    for risk in risks.iter().skip(usize::from(odd.is_none())) {
-        say(paint.signs.marks.warning, Role::Warning, risk);
+    // The worst stands below the title, and those of the parts with them.
+    let of_part = |risk: &&str| parts.len() > 1 && parts.iter().any(|part| part.risks.iter().any(|one| one == risk));
+    let others = risks.iter().skip(usize::from(odd.is_none())).map(String::as_str);
+    let others: Vec<&str> = others.filter(|risk| !of_part(risk)).collect();
+    if !others.is_empty() {
+        say(paint.signs.marks.warning, Role::Warning, &others.join(", "));
     }
-    for reason in reasons {
+    // That a file changes is in the title.
+    let is_change = matches!(proposal, Proposal::Change { .. } | Proposal::Changes { .. });
+    for reason in reasons.iter().filter(|reason| !(is_change && reason.starts_with(FILE_CHANGE))) {
         say(paint.signs.dot, Role::Dim, reason);
     }
     if let Some(said) = said.as_ref().filter(|_| warns) {
@@ -216,7 +225,7 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
         say(paint.signs.dot, Role::Dim, UNCHECKED_PARTS);
     }
     if *would_run_now {
-        say(paint.signs.dot, Role::Good, "mode changed: it would now run without asking");
+        say(paint.signs.dot, Role::Good, "It would now run without asking.");
     }
     let (equal, reach) = view.equal;
     if equal > 0 {

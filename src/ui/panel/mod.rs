@@ -22,7 +22,7 @@ use super::figures::count;
 use super::frame_context::{FrameContext, ShownKey};
 use super::layout_cache::{LaidRequest, PlanOrder};
 use crate::app::msg::Target;
-use crate::app::state::panel::{Choice, Extent, Stage};
+use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::{clean_line, reveal};
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
@@ -124,7 +124,7 @@ const WORST: usize = 3;
 
 /// The worst risk in lines of `width` cells, the sign before the first.
 fn worst_lines(paint: &FrameContext<'_>, request: &Request, width: u16) -> Vec<String> {
-    let Some(worst) = approval::worst(request) else { return Vec::new() };
+    let Some(worst) = approval::worst(request, paint.signs.cut) else { return Vec::new() };
     let room = usize::from(width).saturating_sub(2).max(1);
     let mut lines = cells::wrap(&worst, room);
     if lines.len() > WORST {
@@ -284,7 +284,7 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
     }
     let left = [paint.piece(said.join("  "), Role::Dim)];
     let context = context(view.request);
-    let keys = if view.focused {
+    let keys = if view.focused && !super::bar::names_answers(paint) {
         let down = paint.key(Action::Answer(AnswerAction::ScrollDown), context);
         let full = paint.key(Action::Answer(AnswerAction::Full), context);
         let scrolls = above > 0 || under > 0;
@@ -302,25 +302,25 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
 
 /// Keys that go through the steps of a plan or the changed places of a change, where there are any.
 fn step_hints<'k>(paint: &FrameContext<'_>, view: View<'_>) -> Vec<(Option<ShownKey>, &'k str)> {
-    // Behind the letter of an answer another letter begins a text.
-    if view.panel.letter.is_some_and(|letter| letter.marks) {
-        return Vec::new();
-    }
-    let of = |verb| paint.key(Action::Answer(verb), context(view.request));
-    let strike = |struck: bool| (of(AnswerAction::StepStrike), if struck { "restore" } else { "strike" });
-    if let Some(hunks) = &view.panel.hunks {
-        let next = of(AnswerAction::StepNext);
+    let of = |(verb, word)| (paint.key(Action::Answer(verb), context(view.request)), word);
+    step_verbs(view.panel).into_iter().map(of).collect()
+}
+
+/// The same as actions.
+pub(in crate::ui) fn step_verbs(panel: &Panel) -> Vec<(AnswerAction, &'static str)> {
+    let strike = |struck: bool| (AnswerAction::StepStrike, if struck { "restore" } else { "strike" });
+    if let Some(hunks) = &panel.hunks {
         return match hunks.at {
-            None => vec![(next, "review changes")],
-            Some(at) => vec![(next, "next"), strike(hunks.is_struck(at))],
+            None => vec![(AnswerAction::StepNext, "review changes")],
+            Some(at) => vec![(AnswerAction::StepNext, "next"), strike(hunks.is_struck(at))],
         };
     }
-    let steps = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty());
+    let steps = panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty());
     match steps.map(|plan| plan.step()) {
         None => Vec::new(),
-        Some(None) => vec![(of(AnswerAction::StepNext), "review steps")],
+        Some(None) => vec![(AnswerAction::StepNext, "review steps")],
         Some(Some(step)) => {
-            vec![(of(AnswerAction::StepNext), "next"), strike(step.struck), (of(AnswerAction::StepComment), "comment")]
+            vec![(AnswerAction::StepNext, "next"), strike(step.struck), (AnswerAction::StepComment, "comment")]
         }
     }
 }
@@ -339,7 +339,9 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
         left.insert(0, paint.piece(format!("1 of {}  ", view.waiting), Role::Dim));
     }
     let context = context(view.request);
-    let hints = if view.focused {
+    let hints = if view.focused && super::bar::names_answers(paint) {
+        Vec::new()
+    } else if view.focused {
         let confirm = paint.key(Action::Answer(AnswerAction::Confirm), context);
         let back = paint.key(Action::App(AppAction::Back), Context::Global);
         match view.panel.stage {

@@ -1,7 +1,7 @@
 //! The list of sessions: its title and what narrows it, groups, and a row a session. Only the rows on the screen are
 //! made. `row` draws a session.
 
-mod row;
+pub(in crate::ui) mod row;
 
 use super::cells;
 use super::frame_context::{FrameContext, Hint};

@@ -4,7 +4,7 @@
 use crate::app::state::sessions::{Grouping, Row, needs_you};
 use crate::app::state::{Current, State};
 use crate::domain::attention::Attention;
-use crate::domain::property::split_label;
+use crate::domain::property::{REVIEW, TODO, WORKING, split_label};
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::domain::{Mode, SessionMeta};
@@ -21,8 +21,6 @@ use std::borrow::Cow;
 const AGE: usize = 4;
 /// Cells that a title keeps beside labels and status.
 const TITLE: usize = 22;
-/// Status of a session that is worked on.
-const WORKING: &str = "in-progress";
 /// Maximum number of labels.
 const LABELS: usize = 3;
 
@@ -172,33 +170,34 @@ fn spaced(words: &[Piece<'_>]) -> usize {
     cells::pieces_width(words) + words.len().saturating_sub(1)
 }
 
-/// Its first labels as words in their colours.
+/// Its first labels as words.
 fn labels(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
-    let catalogue = paint.state.sessions.catalogue();
-    let word = |entry: &String| {
-        let known = catalogue.label_entry(entry);
-        let colour = known.and_then(|known| known.color);
-        let style = colour.map_or_else(|| paint.style(Role::Accent), |colour| paint.look.theme.tag(colour));
-        let (id, value) = split_label(entry);
-        let name = known.map_or(id, |known| known.name.as_str());
-        let value = value.map(|value| format!(":{value}")).unwrap_or_default();
-        piece(format!("#{}", clean_line(&format!("{name}{value}"))), style)
-    };
-    meta.labels.iter().take(LABELS).map(word).collect()
+    meta.labels.iter().take(LABELS).map(|entry| label(paint, entry)).collect()
 }
 
-/// Its status as a word, where it is not the first one and the groups do not say it.
+/// `#bug`, `#priority:3`: the name of a label and its value, in its colour.
+pub(in crate::ui) fn label(paint: &FrameContext<'_>, entry: &str) -> Piece<'static> {
+    let known = paint.state.sessions.catalogue().label_entry(entry);
+    let colour = known.and_then(|known| known.color);
+    let style = colour.map_or_else(|| paint.style(Role::Accent), |colour| paint.look.theme.tag(colour));
+    let (id, value) = split_label(entry);
+    let name = known.map_or(id, |known| known.name.as_str());
+    let value = value.map(|value| format!(":{value}")).unwrap_or_default();
+    piece(format!("#{}", clean_line(&format!("{name}{value}"))), style)
+}
+
+/// Its status as a word, where somebody chose it and the groups do not say it: that it is begun is in its sign and age.
 fn status(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
     let sessions = &paint.state.sessions;
-    if meta.status == "todo" || meta.status.is_empty() || sessions.grouping() == Grouping::Status {
+    // A plan that waits says so below its title.
+    let plan = meta.plan_pending && meta.status == REVIEW;
+    if plan || ["", TODO, WORKING].contains(&meta.status.as_str()) || sessions.grouping() == Grouping::Status {
         return Vec::new();
     }
     let entry = sessions.catalogue().status_entry(&meta.status);
-    let name = entry.map_or(meta.status.as_str(), |entry| &*entry.id);
+    let name = entry.map_or(meta.status.as_str(), |entry| entry.name.as_str());
     // What is over is worth no colour.
-    // Nor is work that does not go on: the sign says what became of it.
-    let rests = name == WORKING && !matches!(meta.attention(), Attention::Running | Attention::NeedsYou(_));
-    let colour = entry.filter(|entry| !entry.closed && !rests).and_then(|entry| entry.color);
+    let colour = entry.filter(|entry| !entry.closed).and_then(|entry| entry.color);
     let style = colour.map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
     vec![piece(clean_line(name).into_owned(), style)]
 }

@@ -123,7 +123,7 @@ fn what_changed_while_any_other_command_ran_is_shown_as_that() {
 
 #[test]
 fn what_the_user_writes_while_a_file_tool_runs_is_not_the_tools() {
-    let hash = |text: &str| crate::tools::files::hex(&crate::tools::files::hash(text.as_bytes()));
+    let hash = |text: &str| crate::domain::hex::hex(&crate::tools::files::hash(text.as_bytes()));
     for (did, own) in [(true, true), (false, true), (false, false)] {
         let mut bench = Bench::new();
         write(&bench.work.join("f"), "old");

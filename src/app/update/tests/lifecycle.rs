@@ -1,10 +1,11 @@
 //! Operations on whole sessions: properties, branches, rewinding, the trash, health, and resent messages.
 
 use super::*;
+use crate::app::msg::ShareAnswer;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
-use crate::domain::export::Format;
+use crate::domain::export::{Format, Masked, SharedFile};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::session::ThinkingLevel;
@@ -597,7 +598,6 @@ fn a_conversation_is_written_to_a_file() {
         ("/export ~/my notes.md", export(Some("~/my notes.md"), None)),
         ("/export --format html", export(None, Some(Format::Html))),
         ("/export \"a b\" --format=json", export(Some("a b"), Some(Format::Json))),
-        ("/share", Command::Engine(EngineCommand::Share { session: id("s") })),
     ] {
         command(&mut screen, text);
         assert_eq!(screen.sent(), [sent], "{text}");
@@ -613,21 +613,36 @@ fn a_conversation_is_written_to_a_file() {
         screen.keys("ctrl+c");
     }
     screen.fx.clear();
-    screen.whole(EngineEvent::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
-    let page = Effect::SharePage { session: id("s"), path: "/w/a.html".into(), masked: 2 };
-    assert!(screen.fx.contains(&page));
-    let shared = |address: Option<&str>| Msg::Shared {
-        path: "/w/a.html".into(),
-        masked: 2,
-        address: address.map(str::to_owned),
+    command(&mut screen, "/share");
+    assert!(screen.fx.contains(&Effect::Share { session: id("s") }));
+    let masked = Masked { keys: 2, homes: 1 };
+    let file = |path: &str| SharedFile { session: id("s"), path: path.into(), masked };
+    let written = |path: &str, upload| {
+        let shared = true;
+        EngineEvent::Exported { session: id("s"), path: path.into(), masked, shared, upload }
+    };
+    screen.whole(written("/w/a.html", false));
+    assert!(screen.fx.contains(&Effect::SharePage(file("/w/a.html"))));
+    let shared = |address: Option<&str>| {
+        Msg::Share(ShareAnswer::Done { file: file("/w/a.html"), address: address.map(str::to_owned) })
     };
     screen.msg(shared(None));
     assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
     assert!(asked(&screen).contains("nothing was uploaded"), "{}", asked(&screen));
     screen.wait(400).keys("esc").msg(shared(Some("http://127.0.0.1:7789/s/abc")));
     assert!(screen.fx.contains(&Effect::Copy("http://127.0.0.1:7789/s/abc".to_owned())));
-    assert!(asked(&screen).contains("until /unshare. Keys masked"), "{}", asked(&screen));
+    assert!(asked(&screen).contains("until /unshare. Masked: 2 keys, 1 home path."), "{}", asked(&screen));
     screen.wait(400).keys("esc");
+    // Nothing is uploaded before the user saw where to and what was masked.
+    screen.whole(written("/w/a.jsonl", true));
+    let lines = file("/w/a.jsonl");
+    assert!(screen.fx.contains(&Effect::OfferUpload(lines.clone())));
+    screen.msg(Msg::Share(ShareAnswer::Offered { file: lines.clone(), server: "https://share.example".to_owned() }));
+    let question = asked(&screen);
+    assert!(question.contains("To https://share.example") && question.contains("Masked: 2 keys"), "{question}");
+    assert!(!screen.fx.contains(&Effect::Upload(lines.clone())));
+    screen.wait(400).keys("enter");
+    assert!(screen.fx.contains(&Effect::Upload(lines)));
     command(&mut screen, "/unshare");
     assert!(screen.fx.contains(&Effect::Unshare { session: id("s") }));
 }

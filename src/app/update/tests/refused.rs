@@ -2,8 +2,10 @@
 //! whatever was written since.
 
 use super::*;
+use crate::app::msg::ShareAnswer;
 use crate::app::state::panel::Stage;
 use crate::domain::attachment::{Attachment, AttachmentKind};
+use crate::domain::export::{Masked, SharedFile};
 use proptest::prelude::*;
 
 fn refused(screen: &mut Screen, act: SessionCommand) {
@@ -115,7 +117,8 @@ fn an_answer_that_did_not_count_is_as_it_was_and_one_that_nobody_waits_for_is_in
 
 #[test]
 fn what_was_typed_over_a_window_is_sent_by_nobody_but_the_user() {
-    let exported = || Msg::Shared { path: "/s/share.html".into(), masked: 0, address: None };
+    let file = || SharedFile { session: id("s"), path: "/s/share.html".into(), masked: Masked::default() };
+    let exported = || Msg::Share(ShareAnswer::Done { file: file(), address: None });
     for text in ["any questions?", "hello", "yes please"] {
         let mut screen = Screen::new();
         screen.msg(exported());

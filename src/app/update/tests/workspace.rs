@@ -66,7 +66,7 @@ fn drafts_are_kept_and_what_runs_is_told_of_before() {
     screen.whole(EngineEvent::SessionChanged(Box::new(running)));
     screen.msg(Msg::Workspace(Ok(workspace("work", 3, false))));
     let Some(Overlay::Confirm(asked)) = screen.state.overlay() else { panic!("a question") };
-    assert!(asked.title.contains("work") && asked.says[0].contains("running, will be interrupted"), "{asked:?}");
+    assert!(asked.title.contains("work") && asked.says[0].contains("its turn will be interrupted"), "{asked:?}");
     assert!(!quits(&screen));
     screen.wait(400).keys("y");
     assert!(quits(&screen));
@@ -102,7 +102,7 @@ fn the_question_before_the_end_says_what_really_happens() {
         screen.state.leaving(),
         [
             "Title a: plan kept",
-            "Title b: running, will be interrupted",
+            "Title b: its turn will be interrupted",
             "Title c: approve: bash cargo test, will be interrupted",
             "Everything is saved. After a restart, Enter continues interrupted turns.",
         ],

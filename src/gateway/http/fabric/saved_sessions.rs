@@ -11,12 +11,14 @@ use crate::domain::property_change::PropertyChange;
 use crate::domain::session::SessionMeta;
 use crate::gateway::frame::ErrorCode;
 use crate::gateway::home::private_folder;
+use crate::plain_file;
 use crate::protocol::{Command, EngineCommand, EngineEvent, Event, Scope, SessionCommand, SessionEvent};
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Bytes of a session that is saved at most.
@@ -157,7 +159,7 @@ async fn import(asking: &mut Asking, folder: PathBuf, name: &str, saved: &[ChatM
     let text = serde_json::to_vec(saved).map_err(|error| Problem::invalid(format!("{error}.")))?;
     let (made, path) = (folder.clone(), folder.join(format!("{name}.json")));
     let file = path.clone();
-    let write = move || private_folder(&made).and_then(|()| std::fs::write(file, text));
+    let write = move || private_folder(&made).and_then(|()| plain_file::create_new(&file)?.write_all(&text));
     let written = tokio::task::spawn_blocking(write).await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
     if let Err(error) = written {
         let text = format!("Can't write {}: {error}.", path.display());

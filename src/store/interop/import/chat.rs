@@ -6,9 +6,12 @@ use super::parsed::{
 };
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
-use crate::domain::message::{Carried, Message, UserText};
+use crate::domain::hex::sha256_hex;
+use crate::domain::message::{Body, Carried, Info, InfoKind, Message, UserText};
+use crate::domain::notice::Level;
 use crate::domain::session::TitleFrom;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
@@ -44,7 +47,7 @@ pub(super) fn records(mut document: Value) -> Option<Vec<Value>> {
     if let Some(first) = messages.first_mut().filter(|first| !older.is_empty() && word(first, "role") == "system") {
         first["role"] = json!("summary");
     }
-    let head = json!({"model": document.get("model")});
+    let head = json!({"model": document.get("model"), "data_urls": document.get("data_urls")});
     Some(std::iter::once(head).chain(older).chain(messages).collect())
 }
 
@@ -54,6 +57,10 @@ pub(super) struct ChatSession {
     facts: ImportFacts,
     model: Option<String>,
     begun: At,
+    /// Hashes of the system messages so far: each turn has those of its pattern and context again.
+    instructed: HashSet<u64>,
+    /// Paths of files by the SHA-256 of their address with the data.
+    data_urls: Map<String, Value>,
 }
 
 impl ForeignTranscript for ChatSession {
@@ -63,6 +70,9 @@ impl ForeignTranscript for ChatSession {
             let name = model.split_once(':').map_or(model, |(_, name)| name);
             self.model = Some(name.to_owned()).filter(|name| !name.is_empty());
             self.facts.model.clone_from(&self.model);
+        }
+        if let Some(Value::Object(known)) = value.get("data_urls") {
+            self.data_urls.clone_from(known);
         }
     }
 
@@ -92,7 +102,7 @@ impl ForeignTranscript for ChatSession {
                 let carried = Carried::from(text_of(content));
                 vec![ImportedLine::Rows(vec![compacted(self.begun, carried)])]
             }
-            "system" => vec![ImportedLine::Left("system messages")],
+            "system" => self.instructed(&text_of(content)),
             // The command line of a run.
             "meta" => vec![ImportedLine::Left("command lines")],
             _ => vec![ImportedLine::Nothing],
@@ -105,9 +115,7 @@ impl ForeignTranscript for ChatSession {
 
     /// Place and content: another session of the same name is another one.
     fn row(&self, value: &Value, line: LinePosition<'_>) -> String {
-        let mut hasher = DefaultHasher::new();
-        value.to_string().hash(&mut hasher);
-        format!("{}-{:08x}", line.number, hasher.finish() & 0xffff_ffff)
+        format!("{}-{:08x}", line.number, hashed(&value.to_string()) & 0xffff_ffff)
     }
 
     fn again(&self) -> Box<dyn ForeignTranscript> {
@@ -115,10 +123,38 @@ impl ForeignTranscript for ChatSession {
     }
 }
 
+fn hashed(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
 impl ChatSession {
+    /// A system message as a note, once.
+    fn instructed(&mut self, text: &str) -> Vec<ImportedLine> {
+        if text.trim().is_empty() || !self.instructed.insert(hashed(text)) {
+            return vec![ImportedLine::Nothing];
+        }
+        let text = format!("System message: {}", text.trim());
+        let info = Info { text, level: Level::Info, kind: InfoKind::Remark, carried: None };
+        vec![ImportedLine::Rows(vec![made(self.begun, Body::Info(info))])]
+    }
+
     fn asked(&self, content: &Value) -> Vec<ImportedLine> {
         let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
-        inline_files::asked(self.begun, inline_files::files(parts), UserText::from(text_of(content)))
+        let named: Vec<Value> = parts.iter().map(|part| self.named(part)).collect();
+        inline_files::asked(self.begun, inline_files::files(&named), UserText::from(text_of(content)))
+    }
+
+    /// A part of a message with the name of its file, where the session has one.
+    fn named(&self, part: &Value) -> Value {
+        let mut part = part.clone();
+        let hash = part.pointer("/image_url/url").and_then(Value::as_str).map(|url| sha256_hex(url.as_bytes()));
+        let path = hash.and_then(|hash| self.data_urls.get(&hash)).cloned();
+        if let (Some(path), Some(fields)) = (path, part.as_object_mut()) {
+            fields.insert("filename".to_owned(), path);
+        }
+        part
     }
 
     fn answer(&self, value: &Value, content: &Value, line: LinePosition<'_>) -> Vec<ImportedLine> {
@@ -137,7 +173,10 @@ impl ChatSession {
                 id => id.to_owned(),
             };
             let output = one.get("output").unwrap_or(&Value::Null);
-            let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+            // A tool that prints text has it in an object of its own.
+            let inner = output.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.get("output"));
+            let inner = inner.filter(|inner| inner.is_string()).unwrap_or(output);
+            let text = inner.as_str().map_or_else(|| inner.to_string(), str::to_owned);
             bodies.push(call(&id, word(asked, "name"), asked.get("arguments").cloned().unwrap_or_default()));
             results.push(Answered::new(&id, text, false));
         }

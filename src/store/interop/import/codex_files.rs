@@ -4,6 +4,7 @@
 //! the ordinal up to which the records of another file come first. Older forks copy those records behind their first line.
 
 use super::parsed::{ConversationFile, RecordForm, word};
+use crate::plain_file;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -26,7 +27,7 @@ pub(super) struct RolloutHead {
 
 /// First record of a rollout; `None` in an older one, which has no such record.
 pub(super) fn rollout_head(path: &Path) -> Option<RolloutHead> {
-    let mut lines = BufReader::new(std::fs::File::open(path).ok()?).lines();
+    let mut lines = BufReader::new(plain_file::open_through_links(path).ok()?).lines();
     let mut next = || serde_json::from_str::<Value>(&lines.next()?.ok()?).ok();
     let value = next().filter(|value| word(value, "type") == "session_meta")?;
     let payload = value.get("payload")?;
@@ -136,7 +137,7 @@ pub(super) fn parts(path: &Path) -> Vec<ConversationFile> {
 pub(super) fn title(path: &Path, thread: &str) -> Option<String> {
     let index =
         path.ancestors().skip(1).take(6).map(|dir| dir.join("session_index.jsonl")).find(|file| file.is_file())?;
-    let lines = BufReader::new(std::fs::File::open(index).ok()?).lines().map_while(Result::ok);
+    let lines = BufReader::new(plain_file::open_through_links(&index).ok()?).lines().map_while(Result::ok);
     let named = lines.filter_map(|line| {
         let value: Value = serde_json::from_str(&line).ok()?;
         (word(&value, "id") == thread).then(|| word(&value, "thread_name").trim().to_owned())

@@ -12,6 +12,7 @@ use super::parsed::{
 use super::transcript::{ForeignTranscript, LinePosition};
 use crate::domain::At;
 use crate::domain::message::{Carried, Message, UserText};
+use crate::plain_file;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -310,10 +311,7 @@ fn stays(old: &[GeminiMessage], named: &HashSet<String>) -> Vec<bool> {
 /// Directory of a session: `tmp/PROJECT/.project_root`, or what `projects.json` calls PROJECT.
 fn project_root(path: &Path) -> Option<String> {
     let project = path.parent()?.parent()?;
-    let small = |path: &Path| -> Option<String> {
-        let is_small = path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20);
-        is_small.then(|| std::fs::read_to_string(path).ok()).flatten()
-    };
+    let small = |path: &Path| plain_file::text(path, 1 << 20);
     let written = small(&project.join(".project_root")).map(|text| text.trim().to_owned());
     let written = written.filter(|text| Path::new(text).is_absolute());
     written.or_else(|| {
@@ -329,7 +327,7 @@ fn asked(at: At, content: &Value) -> Vec<ImportedLine> {
     let (mut words, mut files, mut is_file, mut name) = (Vec::new(), Vec::new(), false, None);
     for part in parts(content) {
         let Some(text) = part.get("text").and_then(Value::as_str) else {
-            files.extend(inline_files::files([part]));
+            files.extend(inline_files::named(inline_files::files([part]), name.take().into_iter()));
             continue;
         };
         match text.trim() {
@@ -343,7 +341,20 @@ fn asked(at: At, content: &Value) -> Vec<ImportedLine> {
         }
     }
     let text = content.as_str().map_or_else(|| words.join("\n"), str::to_owned);
+    let files = inline_files::named(files, mentioned(&text));
     inline_files::asked(at, files, UserText::from(text))
+}
+
+/// Endings of files that the program gives along as they are.
+const ALONG: [&str; 12] = ["png", "jpg", "jpeg", "webp", "heic", "heif", "gif", "bmp", "pdf", "mp3", "wav", "mp4"];
+
+/// Files that the user named with `@` and that go along as they are, in order.
+fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
+    names.map(|name| name.trim_matches(['"', '\'', ',', '.', ')'])).filter(|name| {
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        ALONG.contains(&ending.as_str())
+    })
 }
 
 fn answer(at: At, value: &Value, content: &Value) -> Vec<ImportedLine> {

@@ -5,7 +5,7 @@ use super::database;
 use super::programs::HistoryKind;
 use crate::domain::sanitise;
 use crate::store::format::layout;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,10 @@ impl HistoryKind {
             Self::Gemini => {
                 vec![of("GEMINI_CLI_HOME").unwrap_or_else(|| home.to_owned()).join(".gemini/tmp")]
             }
-            Self::Opencode => vec![or("XDG_DATA_HOME", ".local/share").join("opencode/opencode.db")],
+            Self::Opencode => {
+                let root = or("XDG_DATA_HOME", ".local/share").join("opencode");
+                vec![root.join("opencode.db"), root.join("storage/session")]
+            }
             Self::Pi => vec![or("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions")],
             Self::Openclaw => {
                 let fased = of("FASED_STATE_DIR").unwrap_or_else(|| home.join(".fased"));
@@ -86,7 +89,7 @@ impl HistoryKind {
             Self::ClaudeCode => ends(".jsonl") && !is_subagent(name, folder),
             Self::Codex => ends(".jsonl") && name.starts_with("rollout-"),
             Self::Gemini => name.starts_with("session-") && (ends(".jsonl") || ends(".json")) && folder == "chats",
-            Self::Opencode => is_database(name),
+            Self::Opencode => is_database(name) || (name.starts_with("ses_") && ends(".json")),
             Self::Pi => ends(".jsonl"),
             Self::Openclaw => ends(".jsonl") && folder == "sessions" && !name.contains(".checkpoint."),
             Self::Aichat => ends(".yaml"),
@@ -153,6 +156,10 @@ pub fn histories_in(places: &[(HistoryKind, PathBuf)], kind: HistoryKind) -> His
         all.items.extend(found.items);
         all.passed.extend(found.passed);
     }
+    // What a newer version took into its database stays in the older storage too.
+    let stored: HashSet<String> = all.items.iter().filter_map(|item| item.session.clone()).collect();
+    let stem = |item: &HistoryItem| item.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    all.items.retain(|item| item.session.is_some() || stem(item).is_none_or(|stem| !stored.contains(&stem)));
     all
 }
 

@@ -7,6 +7,7 @@
 use super::parsed::{Answered, ImportedLine, made, word};
 use crate::domain::At;
 use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST, image_type};
+use crate::domain::hex::hex;
 use crate::domain::message::{Body, UserText};
 use crate::store::StoreError;
 use crate::store::io::{Io, whole_file};
@@ -14,6 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// A file as it stands in a record.
@@ -32,6 +34,20 @@ pub(super) fn files<'v>(blocks: impl IntoIterator<Item = &'v Value>) -> Vec<Impo
         Some(file.map_or(ImportedLine::Left("attached files"), ImportedLine::File))
     };
     blocks.into_iter().filter_map(line).collect()
+}
+
+/// The files with these names for those that have none, where there are as many.
+pub(super) fn named<'n>(mut files: Vec<ImportedLine>, names: impl Iterator<Item = &'n str>) -> Vec<ImportedLine> {
+    let names: Vec<&str> = names.collect();
+    let bare = |line: &&mut ImportedLine| matches!(line, ImportedLine::File(file) if file.name.is_empty());
+    if files.iter_mut().filter(bare).count() == names.len() {
+        for (line, name) in files.iter_mut().filter(bare).zip(names) {
+            if let ImportedLine::File(file) = line {
+                last_name(name).clone_into(&mut file.name);
+            }
+        }
+    }
+    files
 }
 
 /// A message of the user behind its files; nothing where both are missing.
@@ -110,11 +126,14 @@ impl InlineFile {
             return Ok(None);
         };
         let (kind, mime) = kind(&bytes, &self.mime);
-        let name = file_name(&self.name, kind, &mime);
         // The same file of several messages is kept once.
-        let id: String = Sha256::digest(&bytes).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let id = hex(&Sha256::digest(&bytes)[..6]);
         let folder = session.join(FOLDER);
         whole_file::make_dirs(io, &folder)?;
+        let name = match file_name(&self.name) {
+            Some(name) => name,
+            None => free_name(&io.list(&folder).unwrap_or_default(), &id, kind, &mime),
+        };
         let path = folder.join(format!("{id}_{name}"));
         whole_file::replace(io, &path, &bytes, false)?;
         let size = bytes.len() as u64;
@@ -138,20 +157,32 @@ fn kind(bytes: &[u8], said: &str) -> (AttachmentKind, String) {
     }
 }
 
-/// Name of a file as it can be one in a folder and on a screen.
-fn file_name(given: &str, kind: AttachmentKind, mime: &str) -> String {
+/// Name of a file as it can be one in a folder and on a screen; `None` if nothing is left of it.
+fn file_name(given: &str) -> Option<String> {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '(' | ')');
     let name: String = last_name(given).chars().filter(|c| fits(*c)).take(LONGEST_NAME).collect();
     let name = name.trim().trim_start_matches('.');
-    if !name.is_empty() {
-        return name.to_owned();
-    }
-    match (kind, mime.split_once('/')) {
-        (AttachmentKind::Image, Some((_, ending))) => format!("picture.{ending}"),
-        (AttachmentKind::Pdf, _) => "document.pdf".to_owned(),
-        (AttachmentKind::Text, _) => "text.txt".to_owned(),
-        _ => "file".to_owned(),
-    }
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Name of a file that has none: `picture.png`, and `picture-2.png` for the next one. `there` are the names in the folder,
+/// `id` is what begins that of this file.
+fn free_name(there: &[OsString], id: &str, kind: AttachmentKind, mime: &str) -> String {
+    let (stem, ending) = match (kind, mime.split_once('/')) {
+        (AttachmentKind::Image, Some((_, ending))) => ("picture", format!(".{ending}")),
+        (AttachmentKind::Pdf, _) => ("document", ".pdf".to_owned()),
+        (AttachmentKind::Text, _) => ("text", ".txt".to_owned()),
+        _ => ("file", String::new()),
+    };
+    let named = |number: usize| match number {
+        1 => format!("{stem}{ending}"),
+        number => format!("{stem}-{number}{ending}"),
+    };
+    // A file that was kept before has its name; of the others none is taken twice.
+    let kept: Vec<(&str, &str)> = there.iter().filter_map(|name| name.to_str()?.split_once('_')).collect();
+    let fits = |name: &String| kept.iter().all(|(of, taken)| taken != name || *of == id);
+    let own = (1..=kept.len()).map(named).find(|name| kept.contains(&(id, name.as_str())));
+    own.or_else(|| (1..).map(named).find(fits)).unwrap_or_else(|| named(1))
 }
 
 /// Characters of a name that are kept.
@@ -222,5 +253,12 @@ mod tests {
         );
         assert_eq!(keep(file("image/png", "???", "")), None);
         assert_eq!(keep(file("image/png", "", "")), None);
+        // Pictures without a name are told apart, and one that comes again is the same.
+        let name = |data: &str| keep(file("image/png", data, "")).unwrap().name;
+        let (second, third) = ("iVBORw0KGgoAAAAO", "iVBORw0KGgoAAAAP");
+        assert_eq!(
+            [name(second), name(third), name(second), name(png)],
+            ["picture-2.png", "picture-3.png", "picture-2.png", "picture.png"]
+        );
     }
 }

@@ -8,11 +8,13 @@ mod claude;
 mod codex;
 mod codex_files;
 mod database;
+mod earlier;
 mod folder;
 mod gemini;
 mod histories;
 mod inline_files;
 mod opencode;
+mod opencode_storage;
 mod parsed;
 mod pi;
 mod programs;
@@ -29,18 +31,17 @@ use self::parsed::{ConversationFile, ImportedLine, RecordForm, made, row_id};
 use self::programs::FileFormat;
 use self::rows::{Rows, Sieve};
 use self::transcript::ForeignTranscript;
+use crate::domain::ids::looks_generated;
 use crate::domain::message::{Body, Info, InfoKind};
 use crate::domain::notice::Level;
+use crate::domain::prompt_text::is_prompt_name;
 use crate::domain::session::{SessionMeta, TitleFrom};
 use crate::domain::{At, MessageId, Mode, SessionId};
-use crate::store::format::header::First;
 use crate::store::format::json::JsonFields;
-use crate::store::format::{layout, portable_paths, row};
-use crate::store::io::lines;
+use crate::store::format::{layout, portable_paths};
 use crate::store::read::session;
-use crate::store::{Access, Journal, Store, StoreError};
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::io;
+use crate::store::{Journal, Store, StoreError};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
 /// Number of rows written at a time.
@@ -60,6 +61,8 @@ const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the 
 const SUBAGENT: &str = "a subagent's transcript. Choose the main conversation's file";
 /// Name of a line that its program may still be writing. The session has no note of it, which would stay when it is whole.
 const HALF_WRITTEN: &str = "half-written last lines";
+/// Name of records of another file that come first and are not at hand.
+const MISSING: &str = "earlier records, of a file that is missing,";
 /// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
 
@@ -229,7 +232,7 @@ impl Store {
             ("lines that are not JSON", odd.broken),
             (HALF_WRITTEN, odd.half_written),
             ("rewound messages", reading.rewound()),
-            ("earlier records, of a file that is missing,", usize::try_from(lacking).unwrap_or(usize::MAX)),
+            (MISSING, usize::try_from(lacking).unwrap_or(usize::MAX)),
         ]);
         if kind == HistoryKind::ClaudeCode {
             left.insert("subagent records", self.subagents(path));
@@ -249,6 +252,12 @@ impl Store {
             None => {
                 let of_ours = |id: &MessageId| kind.prefix().is_some_and(|prefix| id.as_str().starts_with(prefix));
                 let why = if self.row_ids(&last)?.iter().all(of_ours) {
+                    if lacking == 0 && self.lacked_records(&last) {
+                        let why = format!(
+                            "Its beginning was missing at its import as session {last}; imported whole as a new session."
+                        );
+                        return self.import_records(path, kind, form, context, Some(why));
+                    }
                     format!(
                         "The conversation was rewound in {} after its import as session {last}; imported as a new \
                          session.",
@@ -282,6 +291,7 @@ impl Store {
         meta.title = facts.title.clone().unwrap_or_default();
         meta.title_from = facts.title_from;
         meta.thinking = facts.thinking.unwrap_or_default();
+        meta.names.alias = self.free_alias(&source);
         let (origin, program) = (source.origin(), source.kind);
         let (id, mut journal) = self.create(&meta)?;
         meta.id = id.clone();
@@ -304,6 +314,15 @@ impl Store {
                 Err(error)
             }
         }
+    }
+
+    /// Name by which its program continues the session, unless another one has it here.
+    fn free_alias(&self, source: &Source) -> Option<String> {
+        if !matches!(source.kind, HistoryKind::Fabric | HistoryKind::Aichat) {
+            return None;
+        }
+        let name = source.reading.facts().id.clone().filter(|name| is_prompt_name(name))?;
+        (!looks_generated(&name) && self.named(&name).is_none()).then_some(name)
     }
 
     /// Adds what came since to the session of an earlier import. `None`: each of them went on by itself here, or the
@@ -339,70 +358,6 @@ impl Store {
         let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
         let again = Some(Reimport::Added(id.clone(), more));
         Ok(Some(Imported { meta, program: program.name(), left, again }))
-    }
-
-    /// The session of an earlier import, for writing.
-    fn writer_of_earlier(&self, id: &SessionId) -> Result<(Journal, SessionMeta), StoreError> {
-        let loaded = self.load(id, 1)?;
-        match loaded.access {
-            Access::Writer(journal) => Ok((*journal, loaded.meta)),
-            Access::Reader { held_by } => Err(StoreError::Held { path: self.session_dir(id), holder: held_by }),
-        }
-    }
-
-    /// The ids of all rows that a source has, in order.
-    fn ids_of(&self, source: &Source) -> Result<Vec<MessageId>, StoreError> {
-        let mut reading = source.reading.again();
-        let mut sieve = Sieve::default();
-        self.each_record(source.kind, &source.parts, &mut |value, line| {
-            let (read, row) = (reading.read(&value, line), reading.row(&value, line));
-            sieve.record(read, |index| source.row(&row, index));
-            Ok(())
-        })?;
-        Ok(sieve.ids)
-    }
-
-    /// The ids of a session's rows in order, without what an import says of itself.
-    fn row_ids(&self, id: &SessionId) -> Result<Vec<MessageId>, StoreError> {
-        let dir = self.session_dir(id);
-        let found = session::find(self.io(), &dir)?;
-        let mut out = Vec::new();
-        if let Some(file) = &found.file {
-            lines::each(self.io(), file, found.head.body, found.len, |line| -> io::Result<()> {
-                if !session::blank(line.bytes) {
-                    out.extend(row::read(line.bytes, line.at, 0, &dir).rows.into_iter().map(|row| row.id));
-                }
-                Ok(())
-            })
-            .map_err(|error| StoreError::io("read", &dir, error))?;
-        }
-        out.extend(self.lacking_rows(&self.reader(id), &found)?.into_iter().map(|row| row.id));
-        out.retain(|id| !id.as_str().starts_with(LEFT));
-        Ok(out)
-    }
-
-    /// The sessions that were imported from there, oldest first.
-    fn imported_before(&self, origin: &str) -> Vec<SessionId> {
-        self.all_origins().remove(origin).unwrap_or_default()
-    }
-
-    /// The sessions of every conversation that was imported, oldest first.
-    fn all_origins(&self) -> HashMap<String, Vec<SessionId>> {
-        let (ids, _) = self.ids().unwrap_or_default();
-        let mut found: Vec<(At, SessionId, String)> = Vec::new();
-        for id in ids {
-            if let Ok(First::Header { fields, .. }) = self.first_bytes(&self.session_dir(&id).join(layout::SESSION))
-                && let Some(origin) = own_of(&fields).text(ORIGIN)
-            {
-                found.push((At(fields.number("createdAt").unwrap_or(0)), id, origin));
-            }
-        }
-        found.sort();
-        let mut out: HashMap<String, Vec<SessionId>> = HashMap::new();
-        for (_, id, origin) in found {
-            out.entry(origin).or_default().push(id);
-        }
-        out
     }
 
     /// Copies a source's rows into a session that has these properties then.

@@ -70,6 +70,8 @@ pub(super) enum RecordForm {
     Log(Vec<LogPosition>),
     /// One JSON or YAML document.
     Document,
+    /// A file of opencode's older storage: the messages lie in folders beside it.
+    Storage,
     /// The rows of this session in a database.
     Database(String),
 }

@@ -13,6 +13,7 @@ use crate::domain::At;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{Carried, Message, UserText};
 use crate::domain::session::TitleFrom;
+use crate::plain_file;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
@@ -292,11 +293,7 @@ fn diff_of(text: &str) -> FileDiff {
 /// Label of an OpenClaw session, from the list beside the transcripts.
 fn label(path: &Path, id: &str) -> Option<String> {
     let list = path.parent()?.join("sessions.json");
-    let meta = list.symlink_metadata().ok()?;
-    if !meta.is_file() || meta.len() > 64 << 20 {
-        return None;
-    }
-    let rows: Value = serde_json::from_slice(&std::fs::read(list).ok()?).ok()?;
+    let rows: Value = serde_json::from_slice(&plain_file::bytes(&list, 64 << 20)?).ok()?;
     let row = rows.as_object()?.values().find(|row| word(row, "sessionId") == id)?;
     ["label", "displayName", "subject"].iter().find_map(|key| title(word(row, key)))
 }

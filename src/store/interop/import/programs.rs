@@ -7,6 +7,7 @@ use super::codex_files;
 use super::database;
 use super::gemini::{self, GeminiSession};
 use super::opencode::{self, OpencodeSession};
+use super::opencode_storage;
 use super::parsed::{ConversationFile, RecordForm};
 use super::pi::{self, PiSession};
 use super::transcript::ForeignTranscript;
@@ -231,6 +232,9 @@ impl Store {
             return Ok(None);
         }
         let document = self.document(path)?;
+        if document.as_ref().is_some_and(|document| opencode_storage::is(document, path)) {
+            return Ok(Some(FileFormat::One(HistoryKind::Opencode, RecordForm::Storage)));
+        }
         let kind = document.and_then(|document| HistoryKind::of_document(&document));
         Ok(kind.map(|kind| FileFormat::One(kind, RecordForm::Document)))
     }

@@ -1,6 +1,7 @@
 //! Records of a conversation, one at a time, from whatever form its files have.
 
 use super::database;
+use super::opencode_storage;
 use super::parsed::{ConversationFile, LogPosition, RecordForm};
 use super::programs::HistoryKind;
 use super::transcript::LinePosition;
@@ -63,6 +64,7 @@ impl Store {
                     records.into_iter().try_for_each(|record| next(record, (0, 0)))?;
                     0
                 }
+                RecordForm::Storage => opencode_storage::each(&part.path, |value| next(value, (0, 0)))?,
                 RecordForm::Database(session) => database::each(&part.path, session, |value| next(value, (0, 0)))?,
             };
         }

@@ -27,6 +27,9 @@ const FAILED: usize = 6;
 const TYPED: usize = 12;
 /// Entries of a list that is not unfolded.
 const LISTED: usize = 3;
+/// Tool that proposes a plan.
+const PLAN: &str = "submit_plan";
+
 /// Tools that give a list.
 const LISTS: [&str; 3] = ["list", "glob", "grep"];
 
@@ -92,8 +95,10 @@ pub(super) fn shown(call: &ToolCall, row: &Row<'_>) -> Vec<LaidOutLine> {
         out.extend(output.changes(if full { FULL } else { 2 * TAIL }, unfold));
     } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
         out.extend(output.behind(file(call, &lines, limit, unfold, &output.inner)));
-    } else if let Some(result) = call.result.as_deref().filter(|result| !result.trim().is_empty()) {
-        out.extend(output.last(result, Role::ToolOutput, limit, unfold));
+    } else if call.name == PLAN && call.status == ToolStatus::Completed {
+        // The plan stands below; the result tells the model where it is.
+    } else if !printed(call).trim().is_empty() {
+        out.extend(output.last(printed(call), Role::ToolOutput, limit, unfold));
     } else if call.status.ended() {
         out.extend(output.remark("no output"));
     }
