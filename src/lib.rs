@@ -10,6 +10,8 @@
 //! | [`http`] | start of every HTTP client |
 //! | [`json_log`] | logs of JSON lines that are begun again when they are long |
 //! | [`local_time`] | instants as people of this machine read them |
+//! | [`syntax`] | code in, shades out |
+//! | [`local_export`] | what exports take from this machine: times, colours of code |
 //! | [`plain_file`] | regular files, opened so that nothing is waited for |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
@@ -76,6 +78,7 @@ pub mod gateway;
 pub mod http;
 pub mod json_log;
 pub mod keymap;
+pub mod local_export;
 pub mod local_time;
 pub mod permit;
 pub mod plain_file;
@@ -87,6 +90,7 @@ pub mod sandbox;
 pub mod sharing;
 pub mod sources;
 pub mod store;
+pub mod syntax;
 pub mod theme;
 pub mod tools;
 pub mod ui;

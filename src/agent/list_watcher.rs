@@ -72,7 +72,7 @@ impl SessionOps {
         for id in gone {
             let trash = trashed.iter().filter(|one| one.session == *id && !one.cleared).max_by_key(|one| one.deleted);
             let trash = trash.map(|one| one.trash.clone());
-            self.out.send(EngineEvent::Deleted { session: id.clone(), trash });
+            self.out.send(EngineEvent::Deleted { session: id.clone(), trash, pages: 0 });
         }
     }
 }

@@ -20,9 +20,10 @@ use crate::domain::session::Activity;
 use crate::domain::spending::Spending;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
-use crate::local_time::{day, minute};
+use crate::local_export::LocalExport;
+use crate::local_time::day;
 use crate::protocol::EngineEvent;
-use crate::store::{Deleted, Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
+use crate::store::{Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -254,7 +255,7 @@ impl SessionOps {
             match self.delete_one(&id, at_once).await {
                 Ok((trash, revoked)) => {
                     pages += revoked;
-                    self.out.send(EngineEvent::Deleted { session: id, trash });
+                    self.out.send(EngineEvent::Deleted { session: id, trash, pages: revoked });
                 }
                 Err(why) => failed.push((id, why)),
             }
@@ -294,13 +295,11 @@ impl SessionOps {
                 let deleted = blocking(move || {
                     // Its worktree is known only while it is there.
                     let worktree = store.read(&session, 0)?.meta.worktree;
-                    let (trash, pages) = if at_once {
-                        (None, store.delete_now(&session)?)
-                    } else {
-                        let Deleted { trash, pages } = store.delete(&session, at)?;
-                        (Some(trash), pages)
-                    };
-                    Ok((trash, worktree, pages))
+                    if at_once {
+                        return Ok((None, worktree, store.delete_now(&session)?));
+                    }
+                    let gone = store.delete(&session, at)?;
+                    Ok((Some(gone.trash), worktree, gone.pages))
                 });
                 match deleted.await {
                     Some(deleted) => deleted.map_err(|error| why(&error))?,
@@ -417,7 +416,8 @@ impl SessionOps {
 
     /// Writes a session's conversation to a file.
     pub(super) async fn export(self, id: SessionId, to: Option<PathBuf>, format: Option<Format>) {
-        self.written(id, ExportPurpose::Keep, move |store, id| store.export(id, format, to.as_deref(), &minute)).await;
+        self.written(id, ExportPurpose::Keep, move |store, id| store.export(id, format, to.as_deref(), &LocalExport))
+            .await;
     }
 
     /// Writes a session's conversation into its own folder: a page, or its lines for an upload.
@@ -426,7 +426,7 @@ impl SessionOps {
             true => (Format::Json, ExportPurpose::Upload),
             false => (Format::Html, ExportPurpose::Share),
         };
-        self.written(id, purpose, move |store, id| store.share(id, format, &minute)).await;
+        self.written(id, purpose, move |store, id| store.share(id, format, &LocalExport)).await;
     }
 
     async fn written(

@@ -9,7 +9,7 @@ use crate::domain::property::{Properties, split_label};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::session::TitleFrom;
 use crate::domain::{SessionId, SessionMeta, sanitise};
-use crate::protocol::{Command, EngineCommand, SessionCommand};
+use crate::protocol::{Command, EngineCommand, EngineEvent, Event, SessionCommand};
 use crate::runtime::gateway;
 use crate::runtime::setup::Bootstrap;
 use crate::store::{Deleted, StoreError};
@@ -19,8 +19,11 @@ use std::io::{BufRead, IsTerminal, Write};
 struct ByGateway<'a, T> {
     bootstrap: &'a Bootstrap,
     commands: &'a dyn Fn(&SessionId) -> Vec<Command>,
-    after: &'a dyn Fn(&SessionId) -> Result<T, StoreError>,
+    after: &'a AfterChange<'a, T>,
 }
+
+/// What came of a change, from the events that came until it was done.
+type AfterChange<'a, T> = dyn Fn(&SessionId, &[Event]) -> Result<T, StoreError> + 'a;
 
 impl<T> ByGateway<'_, T> {
     /// The outcome; `None` if no gateway has the home.
@@ -29,7 +32,7 @@ impl<T> ByGateway<'_, T> {
         let sent = tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(gateway::send(self.bootstrap, commands))
         })?;
-        Some(sent.and_then(|()| (self.after)(id).map_err(|error| format!("{error}."))))
+        Some(sent.and_then(|events| (self.after)(id, &events).map_err(|error| format!("{error}."))))
     }
 }
 
@@ -127,7 +130,7 @@ pub(super) fn set(bootstrap: &Bootstrap, args: &Set) -> Exit {
         all.extend(own.map(|command| Command::Session { id: id.clone(), command }));
         all
     };
-    let gateway = ByGateway { bootstrap, commands: &commands, after: &|id| read(bootstrap, id) };
+    let gateway = ByGateway { bootstrap, commands: &commands, after: &|id, _| read(bootstrap, id) };
     let (changed, exit) = each(&args.ids, "changed", &gateway, |id| {
         bootstrap.store.alter(id, |meta| {
             for change in &changes {
@@ -194,7 +197,7 @@ pub(super) fn archive(bootstrap: &Bootstrap, args: &Several, archived: bool) -> 
     let commands = |id: &SessionId| {
         vec![Command::Engine(EngineCommand::Change { sessions: vec![id.clone()], change: change.clone() })]
     };
-    let gateway = ByGateway { bootstrap, commands: &commands, after: &|id| read(bootstrap, id) };
+    let gateway = ByGateway { bootstrap, commands: &commands, after: &|id, _| read(bootstrap, id) };
     let (changed, exit) = each(&args.ids, not, &gateway, |id| bootstrap.store.change(id, &change, at));
     tell(&changed, args.json, exit)
 }
@@ -238,22 +241,34 @@ pub(super) fn delete(bootstrap: &Bootstrap, args: &Delete) -> Exit {
     let at = now();
     let commands =
         |id: &SessionId| vec![Command::Engine(EngineCommand::Delete { sessions: vec![id.clone()], now: args.now })];
-    let gateway = ByGateway { bootstrap, commands: &commands, after: &|_| Ok(None) };
+    let tell_pages = |id: &SessionId, pages: usize| {
+        if pages > 0 {
+            complain(&format!("lisle: shared pages of {id} revoked: {pages}."));
+        }
+    };
+    let by_gateway = |id: &SessionId, events: &[Event]| {
+        let gone = events.iter().find_map(|event| match event {
+            Event::Engine(EngineEvent::Deleted { session, trash, pages }) if session == id => Some((trash, *pages)),
+            _ => None,
+        });
+        let (trash, pages) = gone.unwrap_or((&None, 0));
+        tell_pages(id, pages);
+        Ok(trash.clone())
+    };
+    let gateway = ByGateway { bootstrap, commands: &commands, after: &by_gateway };
     let (names, exit) = each(&args.ids, "deleted", &gateway, |id| {
-        let (name, pages) = if args.now {
+        let (trash, pages) = if args.now {
             (None, bootstrap.store.delete_now(id)?)
         } else {
             let Deleted { trash, pages } = bootstrap.store.delete(id, at)?;
             (Some(trash), pages)
         };
-        if pages > 0 {
-            complain(&format!("lisle: shared pages of {id} revoked: {pages}."));
-        }
+        tell_pages(id, pages);
         if let Some((_, tree)) = worktrees.iter().find(|(of, _)| of == id) {
             let path = tree.path.display();
             complain(&format!("lisle: kept the git worktree of {id}: {path} on branch {}.", tree.branch));
         }
-        Ok(name)
+        Ok(trash)
     });
     let mut out = String::new();
     for name in names.into_iter().flatten() {

@@ -14,6 +14,7 @@ use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::session_health::HealthReport;
 use crate::domain::{At, SessionId, SessionMeta, sanitise};
+use crate::local_export::LocalExport;
 use crate::local_time::minute;
 use crate::runtime::setup::Bootstrap;
 use serde::Serialize;
@@ -346,14 +347,14 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
             Some(out) => {
                 // From where the command is given, not from where the session's tools work.
                 let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
-                store.export(id, Some(format), Some(&out), &minute).map(|done| {
+                store.export(id, Some(format), Some(&out), &LocalExport).map(|done| {
                     say(&format!("{}\n", done.path.display()));
                 })
             }
             None => {
                 // A pipe that nobody reads any more ends it, and is no error.
                 let mut closed = false;
-                let done = store.export_to(id, format, &minute, &mut |bytes| {
+                let done = store.export_to(id, format, &LocalExport, &mut |bytes| {
                     closed = !say(&String::from_utf8_lossy(bytes));
                     if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
                 });

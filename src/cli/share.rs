@@ -7,6 +7,7 @@ use crate::domain::export::Format;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, SessionId};
 use crate::gateway::shares::{SharedPage, SharedSession};
+use crate::local_export::LocalExport;
 use crate::local_time::minute;
 use crate::runtime;
 use crate::runtime::setup::Bootstrap;
@@ -99,7 +100,7 @@ async fn revoke(bootstrap: &Bootstrap, shares: &Shares, ids: &[String]) -> Exit 
 async fn share(bootstrap: &Bootstrap, shares: &Shares, session: &SessionId, args: &ShareArgs) -> Exit {
     let format = if shares.endpoint().is_some() { Format::Json } else { Format::Html };
     let mut bytes = Vec::new();
-    let written = bootstrap.store.export_to(session, format, &minute, &mut |more| {
+    let written = bootstrap.store.export_to(session, format, &LocalExport, &mut |more| {
         bytes.extend_from_slice(more);
         Ok(())
     });

@@ -135,6 +135,9 @@ pub enum EngineEvent {
         session: SessionId,
         /// Its trash entry; `None` when it is gone for good, also when another program deleted it.
         trash: Option<TrashId>,
+        /// Number of its shared pages that were revoked; 0 also when another program deleted it.
+        #[serde(default)]
+        pages: usize,
     },
     /// Content of the trash, latest first.
     Trash(Vec<Trashed>),

@@ -397,7 +397,7 @@ fn every_event_crosses_a_wire() {
             result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }),
         }),
         of_session(SessionEvent::FilesChanged(Box::default())),
-        Event::Engine(EngineEvent::Deleted { session: session(), trash: Some(TrashId("t".into())) }),
+        Event::Engine(EngineEvent::Deleted { session: session(), trash: Some(TrashId("t".into())), pages: 1 }),
         Event::Engine(EngineEvent::Trash(vec![])),
         Event::Engine(EngineEvent::Found { search: 1, results: vec![], end: Some(Searched::default()) }),
         Event::Engine(EngineEvent::Health(Box::default())),

@@ -14,7 +14,7 @@ use crate::gateway::home::{GatewayFiles, HomeOwnership};
 use crate::gateway::remote::{self, JoinOptions, Joined};
 use crate::gateway::ssh::SshCommand;
 use crate::gateway::{home, server, start};
-use crate::protocol::{Command, NewSession};
+use crate::protocol::{Command, Event, NewSession};
 use crate::store::prompt_files::PromptFolders;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -175,7 +175,7 @@ async fn join_home(bootstrap: &Bootstrap, program: &str, headless: bool) -> Resu
 const DOES: Duration = Duration::from_secs(30);
 
 /// Has commands done by the home's gateway, one after the other. `None` if there is none.
-pub async fn send(bootstrap: &Bootstrap, commands: Vec<Command>) -> Option<Result<(), String>> {
+pub async fn send(bootstrap: &Bootstrap, commands: Vec<Command>) -> Option<Result<Vec<Event>, String>> {
     let files = files(&bootstrap.paths);
     if !matches!(files.ownership(), Ok(HomeOwnership::Here(_))) {
         return None;
@@ -187,7 +187,7 @@ pub async fn send(bootstrap: &Bootstrap, commands: Vec<Command>) -> Option<Resul
     )
 }
 
-async fn sent(bootstrap: &Bootstrap, files: GatewayFiles, commands: Vec<Command>) -> Result<(), String> {
+async fn sent(bootstrap: &Bootstrap, files: GatewayFiles, commands: Vec<Command>) -> Result<Vec<Event>, String> {
     let options = JoinOptions {
         way: GatewayRoute::Socket(files),
         name: client_name("command line"),
@@ -196,17 +196,19 @@ async fn sent(bootstrap: &Bootstrap, files: GatewayFiles, commands: Vec<Command>
         headless: true,
     };
     let mut joined = remote::join(options).await.map_err(|error| format!("{error}."))?;
+    let mut events = Vec::new();
     for command in commands {
-        let asked = joined.link.ask(command, None, drop).await;
-        let (_, error) = asked.map_err(|error| match error {
+        let asked = joined.link.ask(command, None, |told| events.push(told.event.clone())).await;
+        let (answers, error) = asked.map_err(|error| match error {
             NoReply::Closed => "The gateway ended.".to_owned(),
             NoReply::CutOff(why) => why,
         })?;
         if let Some(error) = error {
             return Err(error.message);
         }
+        events.extend(answers.iter().map(|answer| answer.event.clone()));
     }
-    Ok(())
+    Ok(events)
 }
 
 /// Folders of channels.

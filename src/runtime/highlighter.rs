@@ -1,11 +1,11 @@
 //! The thread that colours code. It is started by the first block and holds the grammars and where it is in a block that
-//! grows; what code is made of, `theme::syntax` knows.
+//! grows; what code is made of, `syntax` knows.
 
 use super::client::event::{Events, RuntimeEvent};
 use crate::app::Msg;
 use crate::domain::SessionId;
 use crate::domain::code::{Block, Coloured};
-use crate::theme::syntax::Painter;
+use crate::syntax::Painter;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 

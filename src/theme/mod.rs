@@ -7,7 +7,6 @@ pub mod colour;
 pub mod parse;
 pub mod resolve;
 pub mod role;
-pub mod syntax;
 
 use crate::domain::colour::{Colour, Rgb, System};
 pub use colour::Colors;

@@ -76,7 +76,7 @@ fn an_idle_gateway_ends_by_itself() {
 fn a_session_that_the_gateway_has_open_is_changed_by_it() {
     let gate = Gate::new();
     let place = Place::new([paused("first part ", &gate, "rest")], "");
-    let _gateway = place.serve();
+    let _gateway = place.serve_with(&["--share-listen", "127.0.0.1:0"]);
     let pty = place.app(&[]);
     pty.until("Ask anything");
     pty.keys("hello\r");
@@ -92,4 +92,13 @@ fn a_session_that_the_gateway_has_open_is_changed_by_it() {
         shown[0]["flagged"] == true && shown[0]["title"] == "Mine"
     });
     gate.open();
+    pty.until("rest");
+    // What it says is what it says without a gateway: the name in the trash, and what was revoked.
+    let url = out(&place.lisle(&["share", id]));
+    assert!(url.contains("/s/"), "{url}");
+    let deleted = place.lisle(&["sessions", "delete", "--yes", id]);
+    assert!(err(&deleted).contains("revoked: 1"), "{}", err(&deleted));
+    let name = out(&deleted);
+    assert!(name.starts_with(id), "{name}");
+    assert_eq!(out(&place.lisle(&["sessions", "restore", name.trim()])).trim(), id);
 }

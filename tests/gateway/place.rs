@@ -66,7 +66,11 @@ impl Place {
 
     /// A gateway in the foreground, which listens.
     pub fn serve(&self) -> Serving {
-        self.serve_in(None)
+        self.serve_with(&[])
+    }
+
+    pub fn serve_with(&self, options: &[&str]) -> Serving {
+        Self::serving(self.command(&[&["serve"], options].concat()))
     }
 
     /// The same with a folder for sockets.
@@ -75,6 +79,10 @@ impl Place {
         if let Some(dir) = runtime_dir {
             command.env("XDG_RUNTIME_DIR", dir);
         }
+        Self::serving(command)
+    }
+
+    fn serving(mut command: Command) -> Serving {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

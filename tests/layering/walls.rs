@@ -61,6 +61,8 @@ const HOUSE: &[Room] = &[
     Room { name: "domain", sees: &[], uses: &["std::os::unix::ffi"] },
     // The system's time zone is jiff's to find.
     Room { name: "local_time", sees: &["domain"], uses: &[] },
+    Room { name: "syntax", sees: &["domain"], uses: &[] },
+    Room { name: "local_export", sees: &["local_time", "syntax", "domain"], uses: &[] },
     Room { name: "protocol", sees: &["domain"], uses: &[] },
     Room {
         name: "store",
@@ -172,7 +174,7 @@ const HOUSE: &[Room] = &[
     },
     Room {
         name: "agent",
-        sees: &["local_time", "domain", "protocol", "store", "provider", "permit", "tools", "sandbox", "sources"],
+        sees: &["local_export", "local_time", "domain", "protocol", "store", "provider", "permit", "tools", "sandbox", "sources"],
         uses: &[
             "std::process::Stdio",
             "tokio",
@@ -193,7 +195,7 @@ const HOUSE: &[Room] = &[
     // Sockets, the lock of a home, and the programs that are lines or gateways of their own.
     Room {
         name: "gateway",
-        sees: &["json_log", "plain_file", "local_time", "domain", "protocol", "agent", "channels"],
+        sees: &["json_log", "plain_file", "local_export", "local_time", "domain", "protocol", "agent", "channels"],
         uses: &[
             "fastrand",
             "rustix",
@@ -218,6 +220,7 @@ const HOUSE: &[Room] = &[
         name: "runtime",
         sees: &[
             "plain_file",
+            "syntax",
             "domain",
             "protocol",
             "config",
@@ -243,6 +246,7 @@ const HOUSE: &[Room] = &[
         name: "cli",
         sees: &[
             "plain_file",
+            "local_export",
             "local_time",
             "domain",
             "protocol",

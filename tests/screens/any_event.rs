@@ -173,6 +173,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<Event> {
             return vec![Event::Engine(EngineEvent::Deleted {
                 session: session.clone(),
                 trash: Some(TrashId("a-1".to_owned())),
+                pages: 0,
             })];
         }
         30 => {

@@ -19,7 +19,7 @@ use lisle::domain::message::{AssistantText, Body, Thinking, UserText};
 use lisle::domain::tool::{ToolCall, ToolFigures};
 use lisle::domain::{At, Message, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
-use lisle::theme::syntax::Painter;
+use lisle::syntax::Painter;
 use lisle::theme::{Colors, Role, Theme};
 use lisle::ui::glyphs::GlyphSet;
 use ratatui::style::{Color, Modifier};

@@ -61,7 +61,7 @@ impl SessionActor {
         let session = self.machine.meta().id.clone();
         if unwritten && calm && self.machine.meta().is_blank() && self.mailbox.control(Control::Shutdown).is_ok() {
             self.shared.sessions.remove(&session);
-            self.shared.out.send(EngineEvent::Deleted { session, trash: None });
+            self.shared.out.send(EngineEvent::Deleted { session, trash: None, pages: 0 });
         }
     }
 

@@ -135,7 +135,7 @@ impl SessionActor {
         self.files.forget();
         self.unload();
         let session = self.machine.meta().id.clone();
-        self.shared.out.send(EngineEvent::Deleted { session, trash: None });
+        self.shared.out.send(EngineEvent::Deleted { session, trash: None, pages: 0 });
     }
 }
 

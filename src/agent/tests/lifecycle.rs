@@ -16,7 +16,7 @@ async fn listed(engine: &mut Engine) -> Vec<SessionMeta> {
 async fn deleted(engine: &mut Engine) -> (SessionId, Option<TrashId>) {
     engine
         .until(|event| match event {
-            Event::Engine(EngineEvent::Deleted { session, trash }) => Some((session.clone(), trash.clone())),
+            Event::Engine(EngineEvent::Deleted { session, trash, .. }) => Some((session.clone(), trash.clone())),
             _ => None,
         })
         .await

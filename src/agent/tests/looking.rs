@@ -151,7 +151,7 @@ async fn a_followed_session_that_is_deleted_is_gone() {
     engine.open(&id("s")).await;
     std::fs::remove_dir_all(engine.store.session_dir(&id("s"))).unwrap();
     let gone = engine.until(|event| {
-        if let Event::Engine(EngineEvent::Deleted { session, trash }) = event {
+        if let Event::Engine(EngineEvent::Deleted { session, trash, .. }) = event {
             Some((session.clone(), trash.clone()))
         } else {
             None

@@ -48,7 +48,9 @@ async fn what_another_program_does_in_its_workspace_is_shown() {
     engine.changed(|meta| meta.title == "New there").await;
     std::fs::remove_dir_all(&dir).unwrap();
     let gone = engine.until(|event| match event {
-        Event::Engine(EngineEvent::Deleted { session, trash }) => Some((session.as_str().to_owned(), trash.clone())),
+        Event::Engine(EngineEvent::Deleted { session, trash, .. }) => {
+            Some((session.as_str().to_owned(), trash.clone()))
+        }
         _ => None,
     });
     assert_eq!(gone.await, ("b".to_owned(), None));

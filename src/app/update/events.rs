@@ -107,7 +107,7 @@ fn of_engine(state: &mut State, event: EngineEvent, fx: &mut Vec<Effect>) {
         EngineEvent::Trash(rows) => trash::trash(state, rows),
         EngineEvent::Health(report) => health::health(state, *report),
         EngineEvent::Branched { from, to, rewound } => walk::branched(state, &from, &to, rewound, fx),
-        EngineEvent::Deleted { session, trash } => deleted::deleted(state, &session, trash.as_ref(), fx),
+        EngineEvent::Deleted { session, trash, .. } => deleted::deleted(state, &session, trash.as_ref(), fx),
         EngineEvent::Notice(notice) => state.notify(notice),
         EngineEvent::Ended => quit::ended(state, fx),
     }

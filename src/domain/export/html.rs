@@ -2,9 +2,9 @@
 //! reader's screen is.
 
 use super::colours::coloured;
+use super::context::ExportContext;
 use super::parts::{files, input, outcome, spent};
 use crate::domain::datatable;
-use crate::domain::ids::At;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::{clean, clean_line};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -20,7 +20,7 @@ h2.you{color:var(--you)}.facts,time{color:var(--dim);font-weight:400;font-size:.
 .said{white-space:pre-wrap}
 pre{background:var(--code);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font:.88em ui-monospace,monospace}details{margin:.5rem 0;border-left:2px solid var(--line);padding-left:.7rem}
-.c{color:var(--dim)}.s,.a{color:var(--str)}.n{color:var(--num)}.k{color:var(--key)}.d{color:var(--bad)}
+.c{color:var(--dim)}.s,.a{color:var(--str)}.n{color:var(--num)}.k{color:var(--key)}.f{color:var(--you)}.d{color:var(--bad)}
 summary{cursor:pointer;color:var(--dim)}.note{color:var(--dim)}.bad{color:var(--bad)}
 .wide{overflow-x:auto}table{border-collapse:collapse}td,th{overflow-wrap:normal;min-width:3rem}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
 blockquote{margin:0;border-left:3px solid var(--line);padding-left:1rem;color:var(--dim)}
@@ -38,9 +38,9 @@ pub(super) fn head(title: &str, facts: &str) -> String {
     )
 }
 
-pub(super) fn row(row: &Message, time: &dyn Fn(At) -> String) -> String {
+pub(super) fn row(row: &Message, look: &dyn ExportContext) -> String {
     let headed = |class: &str, who: &str, body: &str| {
-        format!("<h2 class=\"{class}\">{who} <time>{}</time></h2>\n{body}\n", escaped(&time(row.at)))
+        format!("<h2 class=\"{class}\">{who} <time>{}</time></h2>\n{body}\n", escaped(&look.time(row.at)))
     };
     match &row.body {
         Body::User(said) => {
@@ -52,13 +52,13 @@ pub(super) fn row(row: &Message, time: &dyn Fn(At) -> String) -> String {
         }
         Body::Assistant(said) if said.text.trim().is_empty() => String::new(),
         Body::Assistant(said) if said.partial => {
-            headed("", &format!("Assistant ({})", said.cut_off().unwrap_or_default()), &markdown(&said.text))
+            headed("", &format!("Assistant ({})", said.cut_off().unwrap_or_default()), &markdown(&said.text, look))
         }
-        Body::Assistant(said) => headed("", "Assistant", &markdown(&said.text)),
+        Body::Assistant(said) => headed("", "Assistant", &markdown(&said.text, look)),
         Body::Thinking(thought) if thought.text.trim().is_empty() => String::new(),
         Body::Thinking(thought) => {
             let time = thought.millis.map_or_else(String::new, |millis| format!(" · {}", spent(millis)));
-            folded(&format!("thinking{time}"), &markdown(&thought.text))
+            folded(&format!("thinking{time}"), &markdown(&thought.text, look))
         }
         Body::Tool(call) => {
             let mut head = escaped(&clean_line(&call.name));
@@ -75,7 +75,7 @@ pub(super) fn row(row: &Message, time: &dyn Fn(At) -> String) -> String {
             format!("<p class=\"bad\">{}</p>\n", escaped(&text))
         }
         Body::Info(info) => format!("<p class=\"note\">{}</p>\n", escaped(&info.text)),
-        Body::Plan(plan) => headed("", "Plan", &markdown(&plan.markdown)),
+        Body::Plan(plan) => headed("", "Plan", &markdown(&plan.markdown, look)),
         Body::Odd(odd) => folded(&escaped(&clean_line(&odd.what)), &code(&odd.raw)),
     }
 }
@@ -112,7 +112,7 @@ fn harmless(address: &str) -> bool {
 }
 
 /// Markdown as HTML. HTML in it is shown as it was written; pictures are links.
-fn markdown(text: &str) -> String {
+fn markdown(text: &str, look: &dyn ExportContext) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut out = String::with_capacity(text.len() * 2);
     // What closes the links that are open.
@@ -156,7 +156,7 @@ fn markdown(text: &str) -> String {
                 }
                 TagEnd::CodeBlock => {
                     let (info, text) = block.take().unwrap_or_default();
-                    let _ = writeln!(out, "<pre><code>{}</code></pre>", coloured(&text, &info));
+                    let _ = writeln!(out, "<pre><code>{}</code></pre>", coloured(&text, &info, look));
                 }
                 TagEnd::Table => out.push_str("</table></div>\n"),
                 end => {

@@ -1,16 +1,16 @@
 //! A conversation as markdown: a heading for each message, tool calls folded, fences longer than those inside.
 
+use super::context::ExportContext;
 use super::parts::{files, input, outcome, spent};
 use crate::domain::datatable;
 pub(super) use crate::domain::datatable::plain;
-use crate::domain::ids::At;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::{clean, clean_line};
 use std::fmt::Write;
 
-pub(super) fn row(row: &Message, time: &dyn Fn(At) -> String) -> String {
+pub(super) fn row(row: &Message, look: &dyn ExportContext) -> String {
     let headed = |who: &str, text: &str| {
-        format!("\n## {who} · {}\n\n{}\n", time(row.at), closed(clean(&datatable::unfolded(text)).trim_end()))
+        format!("\n## {who} · {}\n\n{}\n", look.time(row.at), closed(clean(&datatable::unfolded(text)).trim_end()))
     };
     match &row.body {
         Body::User(said) => {

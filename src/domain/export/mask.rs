@@ -105,6 +105,16 @@ fn escape_ends(text: &str) -> bool {
     ["\\n", "\\r", "\\t"].iter().any(|escape| text.ends_with(escape))
 }
 
+/// Markdown of a row.
+pub fn markdown_of(row: &mut Message) -> Option<&mut String> {
+    match &mut row.body {
+        Body::Assistant(said) => Some(&mut said.text),
+        Body::Thinking(thought) => Some(&mut thought.text),
+        Body::Plan(plan) => Some(&mut plan.markdown),
+        Body::User(_) | Body::Tool(_) | Body::Error(_) | Body::Info(_) | Body::Odd(_) => None,
+    }
+}
+
 /// Masks the keys in a text, as it reads without what acts on a terminal. Gives how many there were.
 pub(super) fn text(text: &mut String) -> usize {
     let Some((safe, count)) = secret::masked(&clean(text)) else { return 0 };

@@ -4,18 +4,20 @@
 //! text is escaped, and once more behind it. Who writes them where is the store's business.
 
 mod colours;
+mod context;
 mod html;
 mod markdown;
 mod mask;
 pub mod openclaw;
 mod parts;
 
+pub use context::ExportContext;
 pub use html::escaped;
-pub use mask::{Masked, folder_masked, homes_masked};
+pub use mask::{Masked, folder_masked, homes_masked, markdown_of};
 use parts::{files, outcome};
 
 use super::datatable;
-use super::ids::{At, SessionId};
+use super::ids::SessionId;
 use super::message::{Body, Message};
 use super::sanitise::{clean, clean_line};
 use super::session::SessionMeta;
@@ -99,26 +101,26 @@ impl Format {
 
     /// [`Format::head`] with keys masked, and how many there were.
     #[must_use]
-    pub fn safe_head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> (String, usize) {
+    pub fn safe_head(self, meta: &SessionMeta, look: &dyn ExportContext) -> (String, usize) {
         let (mut title, mut cwd) = (meta.shown_title().to_owned(), meta.cwd.to_string_lossy().into_owned());
         let before = mask::text(&mut title) + mask::text(&mut cwd);
         let mut meta = meta.clone();
         (meta.title, meta.cwd) = (title, cwd.into());
-        mask::again(self.head(&meta, time), before)
+        mask::again(self.head(&meta, look), before)
     }
 
     /// [`Format::row`] with keys masked, and how many there were. The row is masked as well.
     #[must_use]
-    pub fn safe_row(self, row: &mut Message, time: &dyn Fn(At) -> String) -> (String, usize) {
+    pub fn safe_row(self, row: &mut Message, look: &dyn ExportContext) -> (String, usize) {
         let before = mask::row(row);
-        mask::again(self.row(row, time), before)
+        mask::again(self.row(row, look), before)
     }
 
-    /// Text before the first row. `time` formats an instant for people.
+    /// Text before the first row.
     #[must_use]
-    pub fn head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> String {
+    pub fn head(self, meta: &SessionMeta, look: &dyn ExportContext) -> String {
         let title = clean_line(meta.shown_title()).trim().to_owned();
-        let facts = format!("session {} · started {} · {}", meta.id, time(meta.created), meta.cwd.display());
+        let facts = format!("session {} · started {} · {}", meta.id, look.time(meta.created), meta.cwd.display());
         let facts = clean_line(&facts).into_owned();
         match self {
             Format::Markdown => format!("# {title}\n\n*{}*\n", markdown::plain(&facts)),
@@ -130,12 +132,12 @@ impl Format {
 
     /// One row; nothing for one that has nothing to say.
     #[must_use]
-    pub fn row(self, row: &Message, time: &dyn Fn(At) -> String) -> String {
+    pub fn row(self, row: &Message, look: &dyn ExportContext) -> String {
         match self {
-            Format::Markdown => markdown::row(row, time),
-            Format::Html => html::row(row, time),
+            Format::Markdown => markdown::row(row, look),
+            Format::Html => html::row(row, look),
             Format::Json | Format::Openclaw => String::new(),
-            Format::Text => text(row, time),
+            Format::Text => text(row, look),
         }
     }
 
@@ -169,8 +171,9 @@ pub fn file_name(meta: &SessionMeta) -> String {
     if name.is_empty() { meta.id.as_str().to_owned() } else { name.to_owned() }
 }
 
-fn text(row: &Message, time: &dyn Fn(At) -> String) -> String {
-    let labelled = |label: &str, body: &str| format!("\n[{label} · {}]\n{}\n", time(row.at), clean(body).trim_end());
+fn text(row: &Message, look: &dyn ExportContext) -> String {
+    let labelled =
+        |label: &str, body: &str| format!("\n[{label} · {}]\n{}\n", look.time(row.at), clean(body).trim_end());
     match &row.body {
         Body::User(said) => {
             let mut out = labelled("you", &said.text);

@@ -1,7 +1,7 @@
 //! Names and texts of conversations that are written to files.
 
 use super::*;
-use crate::domain::ids::{CallId, MessageId, SessionId};
+use crate::domain::ids::{At, CallId, MessageId, SessionId};
 use crate::domain::message::{AssistantText, Failure, UserText};
 use crate::domain::permission::Mode;
 use crate::domain::secret::{self, escapings, examples};
@@ -201,18 +201,6 @@ proptest! {
         let texts = [&read["content"], &read["native"]].map(|text| text.as_str().unwrap_or_default().to_owned());
         prop_assert!(texts.iter().all(|text| !text.contains(secret.as_str())), "{safe}");
     }
-}
-
-#[test]
-fn code_in_a_page_is_coloured_and_stays_text() {
-    let page = Format::Html.row(&said("```rust\nlet a = \"</code><b>\";\n```\n"), &at);
-    assert!(
-        page.contains(
-            "<pre><code><span class=\"k\">let</span> a = <span class=\"s\">&quot;&lt;/code&gt;&lt;b&gt;&quot;</span>"
-        ),
-        "{page}"
-    );
-    assert_eq!(page.matches("<b>").count(), 0, "{page}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::domain::message::Message;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::gateway::access::Grant;
 use crate::gateway::browsers::BROWSER_LIVES;
+use crate::local_export::LocalExport;
 use crate::local_time::minute;
 use crate::protocol::{Event, Scope, SessionCommand, SessionEvent};
 use axum::Extension;
@@ -146,13 +147,13 @@ pub(super) async fn conversation(
 
 /// A conversation as `/share` writes it, with keys masked, and ways to other pages.
 fn written(meta: &SessionMeta, mut rows: Vec<Message>, earlier: Option<String>) -> String {
-    let mut text = Format::Html.safe_head(meta, &minute).0;
+    let mut text = Format::Html.safe_head(meta, &LocalExport).0;
     text.push_str("<nav><a href=\"/\">Sessions</a></nav>\n");
     if let Some(earlier) = earlier {
         let _ = writeln!(text, "<p><a href=\"{}\">Earlier messages</a></p>", escaped(&earlier));
     }
     for row in &mut rows {
-        text.push_str(&Format::Html.safe_row(row, &minute).0);
+        text.push_str(&Format::Html.safe_row(row, &LocalExport).0);
     }
     text.push_str(Format::Html.tail());
     text

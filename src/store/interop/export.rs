@@ -2,9 +2,11 @@
 //! memory at a time, and the session is not changed.
 
 use crate::domain::attachment::Attachment;
-use crate::domain::export::{Format, Masked, file_name, folder_masked, homes_masked, openclaw};
+use crate::domain::export::{
+    ExportContext, Format, Masked, file_name, folder_masked, homes_masked, markdown_of, openclaw,
+};
 use crate::domain::message::Message;
-use crate::domain::{At, SessionId, SessionMeta, secret};
+use crate::domain::{SessionId, SessionMeta, secret};
 use crate::store::format::{layout, live, portable_paths, row};
 use crate::store::io::whole_file::{self, make_dirs};
 use crate::store::io::{How, Io, lines};
@@ -64,12 +66,24 @@ impl Sink<'_> {
         }
     }
 
-    fn row(&mut self, format: Format, row: &mut Message, time: &dyn Fn(At) -> String) -> io::Result<()> {
+    fn row(&mut self, format: Format, row: &mut Message, look: &dyn ExportContext) -> io::Result<()> {
         if format == Format::Openclaw {
             self.rows.push(row.clone());
             return Ok(());
         }
-        self.safe(format.safe_row(row, time))
+        if format == Format::Html
+            && let Some(text) = markdown_of(row)
+        {
+            // Before it is rendered: colours of code would stand in the middle of a path.
+            if let Some((safe, homes)) = homes_masked(text, self.home) {
+                *text = safe;
+                self.masked.homes += homes;
+            }
+            if let Some(safe) = self.folder.as_ref().and_then(|folder| folder_masked(text, folder)) {
+                *text = safe;
+            }
+        }
+        self.safe(format.safe_row(row, look))
     }
 
     /// Everything after the last row.
@@ -111,8 +125,8 @@ impl Sink<'_> {
 }
 
 impl Store {
-    /// Writes a session's whole conversation, keys and home paths masked, piece by piece. `time` formats an instant for
-    /// people.
+    /// Writes a session's whole conversation, keys and home paths masked, piece by piece. `look` is what it takes from
+    /// around it.
     ///
     /// # Errors
     /// When the session cannot be read, or what `write` fails with.
@@ -120,7 +134,7 @@ impl Store {
         &self,
         id: &SessionId,
         format: Format,
-        time: &dyn Fn(At) -> String,
+        look: &dyn ExportContext,
         write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<Masked, StoreError> {
         let io = self.io();
@@ -138,7 +152,7 @@ impl Store {
         let (masked, home) = (Masked::default(), self.inner.home.as_path());
         let mut sink = Sink { write, waiting: Vec::new(), masked, home, folder, rows: Vec::new() };
         let mut last = meta.created;
-        sink.safe(format.safe_head(&meta, time)).map_err(error)?;
+        sink.safe(format.safe_head(&meta, look)).map_err(error)?;
         if let Some(file) = &found.file {
             let from = if format == Format::Json { 0 } else { found.head.body };
             lines::each(io, file, from, found.len, |line| -> io::Result<()> {
@@ -165,7 +179,7 @@ impl Store {
                 for row in &mut rows {
                     row::settle(row);
                     last = row.at;
-                    sink.row(format, row, time)?;
+                    sink.row(format, row, look)?;
                 }
                 Ok(())
             })
@@ -183,7 +197,7 @@ impl Store {
             for row in &mut rows {
                 row::settle(row);
                 last = row.at;
-                sink.row(format, row, time).map_err(error)?;
+                sink.row(format, row, look).map_err(error)?;
             }
         }
         for mut row in open {
@@ -191,7 +205,7 @@ impl Store {
                 Format::Json => {
                     sink.json(row::write(&row, &reader.dir).map(|line| line + "\n").unwrap_or_default().as_bytes())
                 }
-                _ => sink.row(format, &mut row, time),
+                _ => sink.row(format, &mut row, look),
             };
             written.map_err(error)?;
         }
@@ -210,16 +224,16 @@ impl Store {
         id: &SessionId,
         format: Option<Format>,
         wanted: Option<&Path>,
-        time: &dyn Fn(At) -> String,
+        look: &dyn ExportContext,
     ) -> Result<Exported, StoreError> {
         let meta = self.header_only(id)?;
         let by_name = wanted.and_then(Format::of);
         let format = format.or(by_name).unwrap_or_default();
         let named = format!("{}.{}", file_name(&meta), format.ending());
         let Some(wanted) = wanted else {
-            return match self.export_at(id, format, &meta.cwd.join(&named), time) {
+            return match self.export_at(id, format, &meta.cwd.join(&named), look) {
                 Err(StoreError::Io { source, .. }) if is_no_place(&source) => {
-                    self.export_at(id, format, &self.session_dir(id).join(&named), time)
+                    self.export_at(id, format, &self.session_dir(id).join(&named), look)
                 }
                 done => done,
             };
@@ -228,19 +242,19 @@ impl Store {
         if self.io().stat(&path).is_ok_and(|stat| stat.is_dir) {
             path = path.join(&named);
         }
-        self.export_at(id, format, &path, time)
+        self.export_at(id, format, &path, look)
     }
 
     /// Writes a session's conversation as one page, or its lines for an upload, into its own folder. Nothing is sent.
     ///
     /// # Errors
     /// As for [`Store::export`].
-    pub fn share(&self, id: &SessionId, format: Format, time: &dyn Fn(At) -> String) -> Result<Exported, StoreError> {
+    pub fn share(&self, id: &SessionId, format: Format, look: &dyn ExportContext) -> Result<Exported, StoreError> {
         let meta = self.header_only(id)?;
         let folder = self.session_dir(id).join(SHARED);
         make_dirs(self.io(), &folder)?;
         let named = format!("{}.{}", file_name(&meta), format.ending());
-        self.export_at(id, format, &folder.join(named), time)
+        self.export_at(id, format, &folder.join(named), look)
     }
 
     fn header_only(&self, id: &SessionId) -> Result<SessionMeta, StoreError> {
@@ -253,11 +267,11 @@ impl Store {
         id: &SessionId,
         format: Format,
         path: &Path,
-        time: &dyn Fn(At) -> String,
+        look: &dyn ExportContext,
     ) -> Result<Exported, StoreError> {
         let io = self.io();
         let (file, path) = self.free(path)?;
-        let written = self.export_to(id, format, time, &mut |bytes| io.append(&file, bytes));
+        let written = self.export_to(id, format, look, &mut |bytes| io.append(&file, bytes));
         let written = written.and_then(|masked| {
             let kept = io.fsync(&file).map_err(|error| StoreError::io("save", &path, error));
             kept.map(|()| masked)

@@ -2,7 +2,8 @@
 
 use super::lifecycle::{quick, tree};
 use super::*;
-use crate::domain::export::{Format, Masked};
+use crate::domain::code::{Shade, ShadedRun};
+use crate::domain::export::{ExportContext, Format, Masked};
 use std::os::unix::fs::PermissionsExt;
 
 fn at(at: At) -> String {
@@ -72,4 +73,40 @@ fn lines_come_as_they_are_but_for_keys() {
     store.alter(&id, |meta| meta.cwd = root.path().join("gone")).unwrap();
     assert_eq!(store.export(&id, None, None, &at).unwrap().path, store.session_dir(&id).join("fix-the-login.md"));
     assert!(store.export(&id, None, Some(Path::new("nowhere/a.md")), &at).is_err());
+}
+
+/// A page in which every letter of code has a colour of its own.
+struct Gaudy;
+
+impl ExportContext for Gaudy {
+    fn time(&self, _: At) -> String {
+        String::new()
+    }
+
+    fn colours(&self, code: &str, _: &str) -> Vec<Vec<ShadedRun>> {
+        let run = |(at, c): (usize, char)| {
+            let (start, end) = (u32::try_from(at).unwrap(), u32::try_from(at + c.len_utf8()).unwrap());
+            ShadedRun { start, end, shade: Shade::Keyword }
+        };
+        code.split('\n').map(|line| line.char_indices().map(run).collect()).collect()
+    }
+}
+
+#[test]
+fn no_colour_of_code_hides_a_path_from_its_mask() {
+    let root = folder();
+    let store = quick(root.path());
+    let cwd = root.path().join("work/secret-project");
+    let meta = SessionMeta::new(SessionId::parse("260902-swift-river").unwrap(), NOW, Mode::Ask, cwd.clone());
+    let (id, mut journal) = store.create(&meta).unwrap();
+    let code = format!("```rust\n// /home/ada/a.rs, /Users/Ann/b.rs and {}/c.rs\n```\n", cwd.display());
+    let said = Body::Assistant(AssistantText { text: code, ..AssistantText::default() });
+    journal.append(&[Message::new(MessageId::new("m"), NOW, said)], Durability::Written).unwrap();
+    journal.close().unwrap();
+    drop(journal);
+    let shared = store.share(&id, Format::Html, &Gaudy).unwrap();
+    let page = std::fs::read_to_string(&shared.path).unwrap();
+    let plain = page.replace("<span class=\"k\">", "").replace("</span>", "");
+    assert!(plain.contains("// ~/a.rs, ~/b.rs and …/secret-project/c.rs"), "{plain}");
+    assert_eq!(shared.masked.homes, 2);
 }

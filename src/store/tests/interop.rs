@@ -314,7 +314,7 @@ fn no_format_of_an_export_and_no_history_gives_a_secret_away() {
     journal.close().unwrap();
     drop(journal);
     for format in Format::ALL {
-        let done = store.export(&session, Some(format), None, &|at| at.0.to_string()).unwrap();
+        let done = store.export(&session, Some(format), None, &|at: At| at.0.to_string()).unwrap();
         let name = done.path.file_name().unwrap().to_str().unwrap().to_owned();
         let text = std::fs::read_to_string(&done.path).unwrap() + &name;
         let plain = text.replace('\\', "");
@@ -358,7 +358,7 @@ fn an_export_has_our_rows_that_they_left_out_once_each() {
             out.extend_from_slice(bytes);
             Ok(())
         };
-        store.export_to(&session, format, &|at| at.0.to_string(), &mut write).unwrap();
+        store.export_to(&session, format, &|at: At| at.0.to_string(), &mut write).unwrap();
         let text = String::from_utf8(out).unwrap();
         let rows = text.split_once("theirs one").map(|(_, rest)| rest).unwrap();
         let places = ["theirs two", "a quokka of ours", "a second wombat"].map(|said| rows.find(said));

@@ -17,7 +17,7 @@ use lisle::domain::{At, CallId, Level, Message, MessageId, Mode, Notice, Request
 use lisle::keymap::action::{Action, AppAction};
 use lisle::keymap::key::Key;
 use lisle::protocol::Queued;
-use lisle::theme::syntax::Painter;
+use lisle::syntax::Painter;
 use std::path::PathBuf;
 
 /// A screen.

@@ -697,7 +697,7 @@ fn one_answer_can_go_to_all_equal_requests() {
 fn what_is_gone_while_it_is_answered_is_said() {
     let mut screen = equal_ones();
     screen.keys("y");
-    screen.whole(EngineEvent::Deleted { session: id("s"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("s"), trash: None, pages: 0 });
     screen.keys("enter").wait(299).keys("enter");
     assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());
     assert!(inbox(&screen).answering.is_none());
@@ -711,7 +711,7 @@ fn what_is_gone_while_it_is_answered_is_said() {
     screen.session("a", SessionEvent::Changed(Box::new(other.clone()))).keys("ctrl+x 1");
     screen.session("a", SessionEvent::Opened(Box::new(Opened { requests: vec![approval("ra")], ..snapshot(other) })));
     screen.keys("f3").wait(300).keys("y");
-    screen.whole(EngineEvent::Deleted { session: id("a"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("a"), trash: None, pages: 0 });
     assert_eq!(screen.state.focus, Focus::Composer);
     screen.keys("enter").wait(5_000);
     assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());

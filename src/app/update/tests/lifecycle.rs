@@ -306,7 +306,7 @@ fn what_cannot_be_taken_back_asks_first() {
 #[test]
 fn a_session_that_is_deleted_leaves_the_screen() {
     let mut screen = ready();
-    screen.whole(EngineEvent::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
+    screen.whole(EngineEvent::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())), pages: 0 });
     assert!(screen.state.sessions.meta(&id("s")).is_none() && !screen.state.conversations.open.contains_key(&id("s")));
     assert!(screen.state.current_id().is_some_and(|shown| *shown != id("s")), "the next one is shown");
 }
@@ -718,7 +718,7 @@ fn own_commands_are_in_the_palette_and_tell_their_usage() {
 fn a_draft_outlives_the_session_that_somebody_else_deletes() {
     let mut screen = ready();
     screen.type_text("hello");
-    screen.whole(EngineEvent::Deleted { session: id("s"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("s"), trash: None, pages: 0 });
     assert_eq!(screen.state.composer().text(), "hello");
     assert_eq!(screen.state.conversations.current, Current::New);
 }

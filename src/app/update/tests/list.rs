@@ -39,7 +39,7 @@ impl Screen {
     }
 
     fn deleted(&mut self, name: &str) -> &mut Self {
-        self.whole(EngineEvent::Deleted { session: id(name), trash: Some(TrashId(format!("{name}-1"))) })
+        self.whole(EngineEvent::Deleted { session: id(name), trash: Some(TrashId(format!("{name}-1"))), pages: 0 })
     }
 }
 
@@ -135,11 +135,11 @@ fn when_the_shown_one_goes_its_neighbour_is_shown() {
     screen.deleted("c");
     assert_eq!(screen.state.current_id(), Some(&id("d")));
     // One that was deleted elsewhere.
-    screen.whole(EngineEvent::Deleted { session: id("d"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("d"), trash: None, pages: 0 });
     assert_eq!(screen.state.current_id(), Some(&id("e")));
     assert!(screen.last_notice().contains("Deleted: “Title d”"));
     for name in ["e", "a", "s"] {
-        screen.whole(EngineEvent::Deleted { session: id(name), trash: None });
+        screen.whole(EngineEvent::Deleted { session: id(name), trash: None, pages: 0 });
     }
     assert_eq!(screen.state.conversations.current, Current::New);
 }

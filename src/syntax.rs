@@ -137,6 +137,19 @@ impl Painter {
     }
 }
 
+/// Bytes of a block that is read for an export: a page is written while somebody waits.
+const LONGEST_BLOCK: usize = 200_000;
+
+/// Colours of a block that stands alone, a line each; none for a language that is not known and for a very long block.
+#[must_use]
+pub fn colours(code: &str, lang: &str) -> Vec<Vec<ShadedRun>> {
+    if code.len() > LONGEST_BLOCK {
+        return Vec::new();
+    }
+    let block = Block { lang: lang.to_owned(), text: code.to_owned(), whole: true, ..Block::default() };
+    Painter::default().paint(&block, &mut || false).lines
+}
+
 /// The runs of one line, with its newline; `None` when the grammar fails.
 fn read(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Vec<ShadedRun>> {
     let ops = state.parse_line(line, &SYNTAXES).ok()?;
