@@ -10,7 +10,7 @@ use crate::domain::sanitise::reveal_line;
 use crate::runtime::setup::Bootstrap;
 use crate::sources::config::{Launch, SourceConfig, new_source};
 use crate::sources::names::slug_fault;
-use crate::sources::{ServerState, Servers, SourceList, log};
+use crate::sources::{Reach, ServerState, Servers, SourceList, log};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -102,7 +102,7 @@ async fn test(bootstrap: &Bootstrap, args: &TestSource) -> Exit {
         return Exit::Failed;
     }
     let servers = Servers::new(bootstrap.source_surroundings());
-    let server = servers.of(&source, bootstrap.cwd());
+    let server = servers.of(&source, bootstrap.cwd(), Reach::Configured);
     server.start();
     let ready = server.ready().await;
     if let ServerState::Failed(why) = server.state() {

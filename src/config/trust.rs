@@ -65,6 +65,7 @@ impl Trusted {
             hash: found.hash.clone(),
             text: known.map_or_else(|| found.text.clone(), |known| difference(&known.text, &found.text)),
             changed: known.is_some(),
+            starts: Vec::new(),
         })
     }
 
@@ -91,6 +92,7 @@ impl Trusted {
             hash: hash.to_owned(),
             text: known.map_or_else(|| text.to_owned(), |known| difference(&known.text, text)),
             changed: known.is_some(),
+            starts: Vec::new(),
         })
     }
 }
@@ -180,6 +182,7 @@ mod tests {
             hash: String::new(),
             text: String::new(),
             changed: false,
+            starts: Vec::new(),
         };
         keep(&file, &request, "", "2026-01-01T00:00:00Z").unwrap();
         let trusted = Trusted::read(&file).0;

@@ -88,6 +88,9 @@ pub struct TrustRequest {
     /// It was trusted before and changed since.
     #[serde(default)]
     pub changed: bool,
+    /// Programs and addresses that it makes lisle start or ask, a line each. Not sanitised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<String>,
 }
 
 /// May this call run?

@@ -138,7 +138,7 @@ impl RuleFiles {
         let asked = found.as_ref().and_then(|found| trusted.asks_of_workspace(&folder, found));
         asked.unwrap_or_else(|| {
             let (hash, text) = found.map(|found| (found.hash, found.text)).unwrap_or_default();
-            TrustRequest { what: TrustWhat::Workspace, path: folder, hash, text, changed: false }
+            TrustRequest { what: TrustWhat::Workspace, path: folder, hash, text, changed: false, starts: Vec::new() }
         })
     }
 

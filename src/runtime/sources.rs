@@ -34,7 +34,8 @@ impl SourceFiles {
         let mut out = vec![repository(cwd).join(PROJECT)];
         if self.origin != WorkspaceOrigin::DataFolder {
             let folders = files::folders(&self.workspace);
-            out.extend(folders.iter().flat_map(|folder| [folder.join("config.json"), folder.join("permissions.json")]));
+            let names = ["config.json", "permissions.json", "guide.md"];
+            out.extend(folders.iter().flat_map(|folder| names.map(|name| folder.join(name))));
         }
         out
     }
@@ -47,7 +48,8 @@ impl SourceFiles {
         for source in of_sources {
             paths.push(source.file.clone());
             if source.file.file_name().is_some_and(|name| name != PROJECT) {
-                paths.extend(source.file.parent().map(|folder| folder.join("permissions.json")));
+                let beside = ["permissions.json", "guide.md"];
+                paths.extend(source.file.parent().iter().flat_map(|folder| beside.map(|name| folder.join(name))));
             }
         }
         // A workspace of another program is trusted as a whole before its sources are asked about.
@@ -58,7 +60,15 @@ impl SourceFiles {
         if self.origin == WorkspaceOrigin::DataFolder {
             paths.retain(|path| !path.starts_with(&self.workspace));
         }
-        paths.iter().filter_map(|path| trusted.asks_of_sources(path, &plain_file::text(path, LONGEST)?)).collect()
+        let starts = |path: &Path| {
+            let of_file = list.sources.iter().filter(|source| source.file == path);
+            of_file.map(|source| format!("{}: {}", source.slug, source.target())).collect::<Vec<String>>()
+        };
+        let asked = |path: &PathBuf| {
+            let request = trusted.asks_of_sources(path, &plain_file::text(path, LONGEST)?)?;
+            Some(TrustRequest { starts: starts(path), ..request })
+        };
+        paths.iter().filter_map(asked).collect()
     }
 
     /// Text of a file that is to be trusted; `None` if it is not the one that was shown.

@@ -69,7 +69,12 @@ impl SourceConfig {
     pub fn target(&self) -> String {
         match &self.launch {
             Launch::Program { command, args, .. } => {
-                let line = std::iter::once(command).chain(args).map(String::as_str).collect::<Vec<_>>().join(" ");
+                // Where one argument ends is seen.
+                let word = |word: &String| match word.is_empty() || word.contains(char::is_whitespace) {
+                    true => format!("{word:?}"),
+                    false => word.clone(),
+                };
+                let line = std::iter::once(command).chain(args).map(word).collect::<Vec<_>>().join(" ");
                 secret::masked(&line).map_or(line, |(masked, _)| masked)
             }
             Launch::Http { url, .. } => {

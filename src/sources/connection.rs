@@ -3,11 +3,13 @@
 
 #![allow(deprecated, reason = "logging is only deprecated in the newest protocol, and older servers log")]
 
-use super::config::{Launch, SourceConfig, filled};
+use super::config::SourceConfig;
 use super::definition::{MOST_TOOLS, RemoteTool};
-use super::log::{HiddenValues, SourceLog};
-use super::program::{self, ProgramHold, ProgramOrder};
-use super::surroundings::Surroundings;
+use super::launch::{self, FilledLaunch};
+use super::log::SourceLog;
+use super::program::{self, ProgramHold, RunningProgram};
+use super::stdio::{self, Careful, CutOff};
+use super::surroundings::{Reach, Surroundings};
 use crate::domain::sanitise::clean_line;
 use crate::http;
 use futures_util::FutureExt;
@@ -15,8 +17,9 @@ use futures_util::future::{BoxFuture, Shared};
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, CancelledNotificationParam,
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, JsonObject, LoggingMessageNotificationParam,
-    NumberOrString, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerResult, Tool,
+    ClientCapabilities, ClientConfig, ClientRequest, CustomResult, Implementation, JsonObject, ListToolsRequest,
+    LoggingMessageNotificationParam, NumberOrString, PaginatedRequestParams, ProgressNotificationParam,
+    ProtocolVersion, ServerResult, Tool,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RoleClient,
@@ -24,6 +27,7 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +42,8 @@ const LIST_PATIENCE: Duration = Duration::from_secs(20);
 /// Limit for a call that shows no progress, and for any call.
 const CALL_PATIENCE: Duration = Duration::from_secs(10 * 60);
 const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
+/// Limit for the status of a program whose pipe closed.
+const STATUS: Duration = Duration::from_secs(3);
 /// Limit for an answer of a web server's first bytes.
 const CONNECT: Duration = Duration::from_secs(15);
 
@@ -51,6 +57,7 @@ pub(super) struct Connection {
     pub(super) instructions: Option<String>,
     /// How its program ended, once it has; without a program never.
     pub(super) ended: Shared<BoxFuture<'static, String>>,
+    cut: CutOff,
 }
 
 /// Holder of a connection; the server ends with it.
@@ -121,52 +128,58 @@ fn progress_line(params: &ProgressNotificationParam) -> String {
     }
 }
 
-/// Starts a server and shakes hands with it.
+/// A server that was started, or has an address, and did not speak yet.
+pub(super) enum StartedServer {
+    Program(RunningProgram),
+    Web(StreamableHttpClientTransport<reqwest::Client>),
+}
+
+/// Starts a server. Its sandbox is prepared before, which takes its time where much is to be looked at.
 ///
 /// # Errors
-/// A sentence why it does not answer. No key is in it.
-pub(super) async fn connect(
+/// A sentence why it is not started. No key is in it.
+pub(super) async fn start(
     source: &SourceConfig,
-    cwd: &Path,
+    place: (&Path, Reach),
     around: &Arc<Surroundings>,
     log: &Arc<SourceLog>,
-) -> Result<(Connection, Hold), String> {
-    let variable = |name: &str| around.variable(source, cwd, name);
-    match &source.launch {
-        Launch::Program { command, args, env } => {
-            let env = filled_map(env, &variable)?;
-            log.hide(HiddenValues::new(keys(&env, source_env(source))));
-            let args = args.iter().map(|arg| filled(arg, &variable)).collect::<Result<Vec<_>, _>>()?;
-            let readable = program::folders(&source.readable, cwd, &variable)?;
-            let writable = program::folders(&source.writable, cwd, &variable)?;
-            let own = around.folder_of(source);
-            let command = filled(command, &variable)?;
-            let order = ProgramOrder { command, args, env, readable, writable, cwd: cwd.to_owned(), own };
-            let running = program::start(order, around, log).await?;
-            let ended = running.ended.map(|said| said.unwrap_or_else(|_| "ended".to_owned())).boxed().shared();
-            let hold = running.hold;
-            let shaken = handshake((running.output, running.input), log).await;
-            match shaken {
-                Ok((connection, service)) => {
-                    Ok((Connection { ended, ..connection }, Hold { service, program: Some(hold) }))
-                }
-                Err(why) => {
-                    drop(hold);
-                    let status = tokio::time::timeout(Duration::from_secs(3), ended).await.unwrap_or_default();
-                    Err(failed_start(&why, &status, &log.last_words()))
-                }
+) -> Result<StartedServer, String> {
+    let (hidden, filled) = launch::fill(source, place, around);
+    log.hide(hidden);
+    match filled? {
+        FilledLaunch::Program(order) => program::start(order, around, log).await.map(StartedServer::Program),
+        FilledLaunch::Http { url, headers } => web(&url, &headers).map(StartedServer::Web),
+    }
+}
+
+impl StartedServer {
+    /// Shakes hands with it.
+    ///
+    /// # Errors
+    /// A sentence why it does not answer. No key is in it.
+    pub(super) async fn connect(self, log: &Arc<SourceLog>) -> Result<(Connection, Hold), String> {
+        let running = match self {
+            Self::Program(running) => running,
+            Self::Web(transport) => {
+                let shaken = handshake(Careful::new(transport), log).await;
+                let (connection, service) = shaken.map_err(|why| log.keys().masked(&why))?;
+                return Ok((connection, Hold { service, program: None }));
+            }
+        };
+        let ended = running.ended.map(|said| said.unwrap_or_else(|_| "ended".to_owned())).boxed().shared();
+        let hold = running.hold;
+        let (transport, cut) = stdio::transport(running.output, running.input);
+        match handshake(transport, log).await {
+            Ok((connection, service)) => {
+                Ok((Connection { ended, cut, ..connection }, Hold { service, program: Some(hold) }))
+            }
+            Err(why) => {
+                drop(hold);
+                let why = cut.get().cloned().unwrap_or(why);
+                let status = tokio::time::timeout(Duration::from_secs(3), ended).await.unwrap_or_default();
+                Err(failed_start(&why, &status, &log.last_words()))
             }
         }
-        Launch::Http { url, headers } => {
-            let (url, headers) = (filled(url, &variable)?, filled_map(headers, &variable)?);
-            let mut hidden = keys(&headers, source_env(source));
-            hidden.extend(url.split_once('?').map(|(_, query)| query.to_owned()));
-            log.hide(HiddenValues::new(hidden));
-            let transport = web(&url, &headers)?;
-            let (connection, service) = handshake(transport, log).await.map_err(|why| log.keys().masked(&why))?;
-            Ok((connection, Hold { service, program: None }))
-        }
-        Launch::Unsupported(why) => Err(why.clone()),
     }
 }
 
@@ -174,40 +187,6 @@ fn failed_start(why: &str, status: &str, words: &str) -> String {
     let ended = if status.is_empty() { String::new() } else { format!(" ({status})") };
     let words = if words.is_empty() { String::new() } else { format!(" It said: {words}") };
     format!("The program did not answer{ended}: {why}.{words}")
-}
-
-fn filled_map(
-    map: &BTreeMap<String, String>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<BTreeMap<String, String>, String> {
-    map.iter().map(|(name, value)| Ok((name.clone(), filled(value, variable)?))).collect()
-}
-
-fn source_env(source: &SourceConfig) -> &BTreeMap<String, String> {
-    match &source.launch {
-        Launch::Program { env, .. } => env,
-        Launch::Http { headers, .. } => headers,
-        Launch::Unsupported(_) => {
-            static NONE: BTreeMap<String, String> = BTreeMap::new();
-            &NONE
-        }
-    }
-}
-
-/// Values that are keys: what came from a variable, and what its name or its look gives away.
-fn keys(filled: &BTreeMap<String, String>, written: &BTreeMap<String, String>) -> Vec<String> {
-    let is_key = |name: &str, value: &str| {
-        written.get(name).is_some_and(|text| text.contains("${"))
-            || crate::domain::secret::is_secret_variable(name, value)
-            || name.eq_ignore_ascii_case("authorization")
-    };
-    let values = filled.iter().filter(|(name, value)| is_key(name, value)).map(|(_, value)| value.clone());
-    let bare = |value: String| match value.split_once(' ') {
-        // The token of `Bearer TOKEN` is the key.
-        Some((_, token)) => vec![token.to_owned(), value],
-        None => vec![value],
-    };
-    values.flat_map(bare).collect()
 }
 
 fn web(
@@ -255,8 +234,9 @@ where
     })?;
     let peer = service.peer().clone();
     let instructions = peer.peer_info().and_then(|info| info.instructions.clone());
+    let instructions = instructions.map(|text| log.keys().hidden(&text));
     let ended = futures_util::future::pending().boxed().shared();
-    Ok((Connection { peer, progress, changed, instructions, ended }, service))
+    Ok((Connection { peer, progress, changed, instructions, ended, cut: CutOff::default() }, service))
 }
 
 impl Connection {
@@ -268,7 +248,16 @@ impl Connection {
             changed: Arc::clone(&self.changed),
             instructions: self.instructions.clone(),
             ended: self.ended.clone(),
+            cut: Arc::clone(&self.cut),
         }
+    }
+
+    /// How a connection that is gone came to its end, in a few words.
+    pub(super) async fn end(&self) -> String {
+        if let Some(why) = self.cut.get() {
+            return why.clone();
+        }
+        tokio::time::timeout(STATUS, self.ended.clone()).await.unwrap_or_else(|_| "connection closed".to_owned())
     }
 
     /// The tools of the server. Lists without an end are cut.
@@ -284,10 +273,24 @@ impl Connection {
         let (mut out, mut cursor) = (Vec::new(), None);
         for _ in 0..MOST_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-            let page = self.peer.list_tools(Some(params)).await;
+            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+            let page = self.peer.send_request(request).await;
             let page = page.map_err(|error| format!("No list of tools: {}.", clean_line(&service_words(&error))))?;
-            out.extend(page.tools.into_iter().map(remote));
-            cursor = page.next_cursor;
+            cursor = match page {
+                ServerResult::ListToolsResult(page) => {
+                    out.extend(page.tools.into_iter().map(remote));
+                    page.next_cursor
+                }
+                // One tool that is no tool spoils no other one.
+                ServerResult::CustomResult(CustomResult(mut page)) => {
+                    let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
+                        return Err("No list of tools: the answer is none.".to_owned());
+                    };
+                    out.extend(tools.into_iter().map(loose));
+                    page.get("nextCursor").and_then(Value::as_str).map(str::to_owned)
+                }
+                _ => return Err("No list of tools: the answer is none.".to_owned()),
+            };
             // One more than is offered says that there are more.
             if cursor.is_none() || out.len() > MOST_TOOLS {
                 break;
@@ -385,12 +388,24 @@ impl Drop for Registered<'_> {
     }
 }
 
+/// A tool of a list that holds something else as well. Without a schema it is left out with a reason.
+fn loose(tool: Value) -> RemoteTool {
+    match serde_json::from_value::<Tool>(tool.clone()) {
+        Ok(tool) => remote(tool),
+        Err(_) => RemoteTool {
+            name: tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            schema: None,
+            ..RemoteTool::default()
+        },
+    }
+}
+
 fn remote(tool: Tool) -> RemoteTool {
     let hint = tool.annotations.as_ref().and_then(|annotations| annotations.read_only_hint);
     RemoteTool {
         name: tool.name.into_owned(),
         description: tool.description.map(|text| text.into_owned()).or(tool.title).unwrap_or_default(),
-        schema: Arc::unwrap_or_clone(tool.input_schema),
+        schema: Some(Arc::unwrap_or_clone(tool.input_schema)),
         read_only_hint: hint == Some(true),
     }
 }
@@ -411,15 +426,5 @@ mod tests {
         assert_eq!(line(9.0, Some(4.0), Some("almost")), "100 % · almost");
         assert_eq!(line(3.0, None, Some("a\nb\u{1b}[2J")), format!("3 · {}", clean_line("a\nb\u{1b}[2J")));
         assert_eq!(line(f64::NAN, Some(0.0), Some(" ")), "NaN");
-    }
-
-    #[test]
-    fn keys_are_what_came_from_variables_or_looks_like_one() {
-        let map = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        let written: BTreeMap<String, String> =
-            map(&[("A", "${X}"), ("Authorization", "Bearer abcdef"), ("PLAIN", "value"), ("API_KEY", "k-123456")]);
-        let filled: BTreeMap<String, String> =
-            map(&[("A", "from-x"), ("Authorization", "Bearer abcdef"), ("PLAIN", "value"), ("API_KEY", "k-123456")]);
-        assert_eq!(keys(&filled, &written), ["from-x", "k-123456", "abcdef", "Bearer abcdef"]);
     }
 }

@@ -32,8 +32,8 @@ pub struct RemoteTool {
     pub name: String,
     /// Description.
     pub description: String,
-    /// Schema of its input.
-    pub schema: Map<String, Value>,
+    /// Schema of its input; `None` where that is not an object.
+    pub schema: Option<Map<String, Value>>,
     /// The server marks it `readOnlyHint`.
     pub read_only_hint: bool,
 }
@@ -69,18 +69,25 @@ pub struct Definitions {
     pub left_out: Vec<String>,
 }
 
-/// Checks the tools of a source. `identity`: [`super::config::SourceConfig::identity`].
+/// Checks the tools of a source. `identity`: [`super::config::SourceConfig::identity`]; `hide` takes the source's keys out of a
+/// text.
 #[must_use]
-pub fn checked(slug: &str, identity: &str, permissions: &SourcePermissions, tools: Vec<RemoteTool>) -> Definitions {
+pub fn checked(
+    slug: &str,
+    identity: &str,
+    permissions: &SourcePermissions,
+    tools: Vec<RemoteTool>,
+    hide: &dyn Fn(&str) -> String,
+) -> Definitions {
     let mut out = Definitions::default();
     let mut bytes = 0;
     for tool in tools {
-        let shown = reveal_line(&tool.name.chars().take(80).collect::<String>());
+        let shown = reveal_line(&hide(&tool.name).chars().take(80).collect::<String>());
         if out.tools.len() == MOST_TOOLS {
             out.left_out.push(format!("Only the first {MOST_TOOLS} tools are offered."));
             break;
         }
-        match definition(slug, identity, permissions, tool) {
+        match definition((slug, identity), permissions, tool, hide) {
             Ok((definition, length)) => {
                 bytes += length;
                 if bytes > LONGEST_ALL {
@@ -102,16 +109,19 @@ pub fn checked(slug: &str, identity: &str, permissions: &SourcePermissions, tool
 }
 
 fn definition(
-    slug: &str,
-    identity: &str,
+    (slug, identity): (&str, &str),
     permissions: &SourcePermissions,
     tool: RemoteTool,
+    hide: &dyn Fn(&str) -> String,
 ) -> Result<(Definition, usize), String> {
     let RemoteTool { name: remote, description, schema, read_only_hint } = tool;
     if remote.is_empty() {
         return Err("it has no name".to_owned());
     }
-    let given = Value::Object(schema);
+    if hide(&remote) != remote {
+        return Err("a key is in its name".to_owned());
+    }
+    let given = Value::Object(schema.ok_or("its schema is not an object")?);
     if !is_shallow(&given, DEEPEST) {
         return Err(format!("its schema is deeper than {DEEPEST} levels"));
     }
@@ -119,6 +129,8 @@ fn definition(
     if length > LONGEST_SCHEMA {
         return Err(format!("its schema has more than {} KB", LONGEST_SCHEMA / 1024));
     }
+    let given = without_keys(given, hide);
+    let description = hide(&description);
     let digest = hex(format!("{identity}\0{remote}\0{description}\0{given}\0{read_only_hint}").as_bytes());
     let schema = plain(given)?;
     let description = match description.char_indices().nth(LONGEST_TEXT) {
@@ -130,6 +142,18 @@ fn definition(
     let spec = ToolSpec { name: tool_name(slug, &remote), description, schema };
     let read_only = permissions.is_read_only(&remote, read_only_hint);
     Ok((Definition { remote, spec, read_only, digest }, length))
+}
+
+/// The value with its texts as `hide` leaves them.
+fn without_keys(value: Value, hide: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(hide(&text)),
+        Value::Array(all) => Value::Array(all.into_iter().map(|one| without_keys(one, hide)).collect()),
+        Value::Object(map) => {
+            Value::Object(map.into_iter().map(|(key, one)| (hide(&key), without_keys(one, hide))).collect())
+        }
+        other => other,
+    }
 }
 
 /// The schema as every provider takes it, with texts that no terminal acts on.
@@ -178,11 +202,11 @@ mod tests {
 
     fn tool(name: &str, schema: Value) -> RemoteTool {
         let Value::Object(schema) = schema else { panic!("{schema}") };
-        RemoteTool { name: name.into(), description: "Does it.".into(), schema, read_only_hint: false }
+        RemoteTool { name: name.into(), description: "Does it.".into(), schema: Some(schema), read_only_hint: false }
     }
 
     fn check(tools: Vec<RemoteTool>) -> Definitions {
-        checked("s", "id", &SourcePermissions::default(), tools)
+        checked("s", "id", &SourcePermissions::default(), tools, &str::to_owned)
     }
 
     #[test]
@@ -232,7 +256,7 @@ mod tests {
     #[test]
     fn another_definition_or_another_server_is_another_digest() {
         let of = |identity: &str, tool: RemoteTool| {
-            checked("s", identity, &SourcePermissions::default(), vec![tool]).tools[0].digest.clone()
+            checked("s", identity, &SourcePermissions::default(), vec![tool], &str::to_owned).tools[0].digest.clone()
         };
         let first = of("id", tool("x", json!({})));
         assert_eq!(first, of("id", tool("x", json!({}))));

@@ -45,8 +45,7 @@ impl SourceList {
     }
 }
 
-/// Reads the sources of a workspace. `trusted` says for each file of configuration or permissions, by its path and text, if it
-/// counts.
+/// Reads the sources of a workspace. `trusted` says for each file, by its path and text, if it counts.
 #[must_use]
 pub fn of_workspace(workspace: &Path, trusted: &dyn Fn(&Path, &str) -> bool) -> SourceList {
     let mut out = SourceList::default();
@@ -69,8 +68,10 @@ pub fn of_workspace(workspace: &Path, trusted: &dyn Fn(&Path, &str) -> bool) -> 
                     source.permissions = permissions;
                     out.problems.extend(problems);
                 }
-                let guide = plain_file::text(&folder.join("guide.md"), LONGEST);
-                source.guide = guide.map(|text| text.trim().chars().take(LONGEST_GUIDE).collect());
+                let guide = folder.join("guide.md");
+                // A model takes it for the user's words.
+                let text = plain_file::text(&guide, LONGEST).filter(|text| trusted(&guide, text));
+                source.guide = text.map(|text| text.trim().chars().take(LONGEST_GUIDE).collect());
                 source.guide = source.guide.filter(|text| !text.is_empty());
                 out.sources.push(source);
             }

@@ -43,11 +43,13 @@ pub struct LogLine {
 pub struct HiddenValues(Vec<String>);
 
 impl HiddenValues {
-    /// These values, the longest first.
+    /// These values in each form that a text may have them in, the longest first: as they are, as JSON and addresses write
+    /// them, and line by line.
     #[must_use]
-    pub fn new(mut values: Vec<String>) -> Self {
+    pub fn new(values: Vec<String>) -> Self {
+        let mut values: Vec<String> = values.into_iter().flat_map(forms).collect();
         values.retain(|value| value.chars().count() >= SHORTEST_KEY);
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
         Self(values)
     }
@@ -69,6 +71,19 @@ impl HiddenValues {
     }
 }
 
+fn forms(value: String) -> Vec<String> {
+    let json = serde_json::Value::String(value.clone()).to_string();
+    let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_owned();
+    let lines = value.lines().map(|line| line.trim().to_owned());
+    let address = reqwest::Url::parse("http://h").ok().map(|mut url| {
+        url.set_path(&value);
+        url.path().trim_start_matches('/').to_owned()
+    });
+    let mut out: Vec<String> = lines.chain([json]).chain(address).collect();
+    out.push(value);
+    out
+}
+
 /// Log of one source.
 #[derive(Debug)]
 pub struct SourceLog {
@@ -80,6 +95,7 @@ pub struct SourceLog {
 
 #[derive(Debug)]
 struct Recent {
+    /// As they came.
     last: VecDeque<String>,
     second: Instant,
     count: usize,
@@ -107,21 +123,24 @@ impl SourceLog {
 
     /// Adds lines, off the async threads.
     pub fn add(self: &Arc<Self>, from: &'static str, lines: Vec<String>) {
+        self.add_at(from, lines, Instant::now());
+    }
+
+    fn add_at(self: &Arc<Self>, from: &'static str, lines: Vec<String>, now: Instant) {
         let keys = self.keys();
         let mut kept = Vec::new();
         {
             let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
             for line in lines {
-                let line: String = line.chars().take(LONGEST_LINE).collect();
-                let line = clean_line(&keys.masked(&line)).into_owned();
                 if line.trim().is_empty() {
                     continue;
                 }
-                if recent.second.elapsed() > Duration::from_secs(1) {
+                let line: String = line.chars().take(LONGEST_LINE).collect();
+                if now.saturating_duration_since(recent.second) > Duration::from_secs(1) {
                     if let Some(more) = recent.count.checked_sub(MOST_A_SECOND).filter(|more| *more > 0) {
                         kept.push(format!("({more} more lines in one second were left out)"));
                     }
-                    (recent.second, recent.count) = (Instant::now(), 0);
+                    (recent.second, recent.count) = (now, 0);
                 }
                 recent.count += 1;
                 if from != OWN {
@@ -131,7 +150,8 @@ impl SourceLog {
                     recent.last.pop_front();
                 }
                 if recent.count <= MOST_A_SECOND {
-                    kept.push(line);
+                    // What is left out costs no search for keys.
+                    kept.push(shown(&line, &keys));
                 }
             }
         }
@@ -153,14 +173,20 @@ impl SourceLog {
     /// The last lines, for an error; empty where it said nothing since the start.
     #[must_use]
     pub fn last_words(&self) -> String {
+        let keys = self.keys();
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.last.iter().cloned().collect::<Vec<_>>().join(" · ")
+        recent.last.iter().map(|line| shown(line, &keys)).collect::<Vec<_>>().join(" · ")
     }
 
     /// Forgets the last lines: a new start has its own.
     pub fn begin(&self) {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).last.clear();
     }
+}
+
+/// A line as everybody may see it.
+fn shown(line: &str, keys: &HiddenValues) -> String {
+    clean_line(&keys.masked(line)).into_owned()
 }
 
 /// Lines of the log in the folder of a source, oldest first, at most `most`. Blocks.
@@ -185,8 +211,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = Arc::new(SourceLog::new(dir.path()));
         log.hide(HiddenValues::new(vec!["hunter2-hunter2".into(), "abc".into()]));
-        log.add("stderr", vec!["token hunter2-hunter2 abc".into(), "\u{1b}[31mred".into()]);
-        log.add("stderr", (0..5_000).map(|n| format!("line {n}")).collect());
+        let now = Instant::now();
+        log.add_at("stderr", vec!["token hunter2-hunter2 abc".into(), "\u{1b}[31mred".into()], now);
+        log.add_at("stderr", (0..5_000).map(|n| format!("line {n}")).collect(), now);
         assert!(log.last_words().ends_with("line 4999"));
         let lines = loop {
             let lines = read(dir.path(), 10_000);

@@ -102,6 +102,8 @@ fn begin(order: &ProgramOrder, around: &Surroundings) -> Result<Begun, String> {
     let data = own_folders::in_session(own, "data").map_err(|why| format!("Can't prepare its folder: {why}."))?;
     let mut allowances = (*around.allowances).clone();
     allowances.granted.writable = order.writable.clone();
+    // What one source puts into a cache is run by no other one.
+    allowances.private = allowances.private.as_ref().and_then(|_| own_folders::in_session(own, "caches").ok());
     let home = std::env::home_dir();
     let namespaces = system_support::spaces(&around.runner);
     let mut variables = environment::cleaned_for(std::env::vars_os(), &order.cwd, For::default());

@@ -4,7 +4,7 @@ use super::config::SourceConfig;
 use super::connection::{self, CallError, Connection, Hold};
 use super::definition::{self, Definition, Definitions};
 use super::log::SourceLog;
-use super::surroundings::Surroundings;
+use super::surroundings::{Reach, Surroundings};
 use crate::domain::source::SourceState;
 use rmcp::model::{CallToolResult, JsonObject};
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Limit for a start, the list of tools included.
+/// Limit for the first answers of a server that was started, the list of tools included.
 pub const START: Duration = Duration::from_secs(30);
 /// Starts of one server within [`WINDOW`].
 const MOST_STARTS: usize = 3;
@@ -74,6 +74,7 @@ pub struct Server {
 struct ServerTask {
     source: SourceConfig,
     cwd: PathBuf,
+    reach: Reach,
     around: Arc<Surroundings>,
     log: Arc<SourceLog>,
     state: watch::Sender<ServerState>,
@@ -90,12 +91,13 @@ enum Over {
 }
 
 impl Server {
-    pub(super) fn new(source: SourceConfig, cwd: &Path, around: Arc<Surroundings>) -> Self {
+    pub(super) fn new(source: SourceConfig, (cwd, reach): (&Path, Reach), around: Arc<Surroundings>) -> Self {
         let (state, _) = watch::channel(ServerState::Idle);
         let ends = CancellationToken::new();
         let shared = ServerTask {
             source: source.clone(),
             cwd: cwd.to_owned(),
+            reach,
             log: Arc::new(SourceLog::new(&around.folder_of(&source))),
             around,
             state: state.clone(),
@@ -204,8 +206,7 @@ impl Server {
             Err(CallError::Failed(why)) => Err(failed(self.shared.log.keys().masked(&why))),
             Err(CallError::Gone) => {
                 self.passed(&ready).await;
-                let ended = ready.connection.ended.clone();
-                let how = tokio::time::timeout(STATUS, ended).await.unwrap_or_else(|_| "connection closed".to_owned());
+                let how = ready.connection.end().await;
                 Err(failed(format!("{} Nobody knows if the call was done.", self.shared.died(&how))))
             }
         }
@@ -253,13 +254,8 @@ impl ServerTask {
             self.log.begin();
             let began = tokio::select! {
                 () = self.ends.cancelled() => return,
-                began = tokio::time::timeout(START, self.begin()) => began,
+                began = self.begin() => began,
             };
-            let began = began.unwrap_or_else(|_| {
-                let words = self.log.last_words();
-                let words = if words.is_empty() { String::new() } else { format!(" It said: {words}") };
-                Err(format!("No answer within {} s.{words}", START.as_secs()))
-            });
             let (ready, hold) = match began {
                 Ok(began) => began,
                 Err(why) => return self.fail(why),
@@ -293,15 +289,25 @@ impl ServerTask {
     }
 
     async fn begin(&self) -> Result<(Arc<ReadyServer>, Hold), String> {
-        let (connection, hold) = connection::connect(&self.source, &self.cwd, &self.around, &self.log).await?;
-        let definitions = self.list(&connection).await?;
-        Ok((Arc::new(ReadyServer { connection, definitions }), hold))
+        let started = connection::start(&self.source, (&self.cwd, self.reach), &self.around, &self.log).await?;
+        let ready = async {
+            let (connection, hold) = started.connect(&self.log).await?;
+            let definitions = self.list(&connection).await?;
+            Ok((Arc::new(ReadyServer { connection, definitions }), hold))
+        };
+        tokio::time::timeout(START, ready).await.unwrap_or_else(|_| {
+            let words = self.log.last_words();
+            let words = if words.is_empty() { String::new() } else { format!(" It said: {words}") };
+            Err(format!("No answer within {} s.{words}", START.as_secs()))
+        })
     }
 
     async fn list(&self, connection: &Connection) -> Result<Definitions, String> {
         let tools = connection.tools().await?;
         let source = &self.source;
-        Ok(definition::checked(&source.slug, &source.identity(), &source.permissions, tools))
+        let keys = self.log.keys();
+        let hide = |text: &str| keys.hidden(text);
+        Ok(definition::checked(&source.slug, &source.identity(), &source.permissions, tools, &hide))
     }
 
     /// Stays with a connection until it is over.
@@ -325,7 +331,7 @@ impl ServerTask {
                 }
                 _ = &mut gone => {
                     let how = match program {
-                        Some(_) => tokio::time::timeout(STATUS, ended).await.unwrap_or_else(|_| "output closed".to_owned()),
+                        Some(_) => peer_of.connection.end().await,
                         None => "connection closed".to_owned(),
                     };
                     return Over::Died(how);

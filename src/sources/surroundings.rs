@@ -9,6 +9,15 @@ use std::sync::Arc;
 /// Looks up a variable of the user's environment.
 pub type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 
+/// Folders that a server writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// Its own alone: what uses it may change nothing.
+    Own,
+    /// Those as well that its configuration opens.
+    Configured,
+}
+
 /// Inputs of a start.
 pub struct Surroundings {
     /// The own binary, which starts programs.

@@ -174,7 +174,18 @@ const HOUSE: &[Room] = &[
     },
     Room {
         name: "agent",
-        sees: &["local_export", "local_time", "domain", "protocol", "store", "provider", "permit", "tools", "sandbox", "sources"],
+        sees: &[
+            "local_export",
+            "local_time",
+            "domain",
+            "protocol",
+            "store",
+            "provider",
+            "permit",
+            "tools",
+            "sandbox",
+            "sources",
+        ],
         uses: &[
             "std::process::Stdio",
             "tokio",

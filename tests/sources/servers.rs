@@ -8,7 +8,7 @@ use lisle::sources::log;
 use lisle::sources::permissions::SourcePermissions;
 use lisle::sources::server::CallFault;
 use lisle::sources::tool::SourceTool;
-use lisle::sources::{Server, ServerState, Servers, SourceConfig, Surroundings};
+use lisle::sources::{Reach, Server, ServerState, Servers, SourceConfig, Surroundings};
 use lisle::tools::command::jobs::Jobs;
 use lisle::tools::host::Alone;
 use lisle::tools::read_tracker::Seen;
@@ -33,9 +33,16 @@ pub const TESTS: &[Test] = &[
     ("a_tool_that_changed_after_the_answer_is_asked_about_again", a_changed_tool),
     ("a_flood_on_the_standard_error_holds_nobody_up", a_flood),
     ("a_server_writes_its_own_folder_and_sees_no_keys", a_server_is_held),
+    ("only_what_is_opened_is_written_and_what_runs_code_stays", only_what_is_opened),
+    ("keys_come_back_in_no_form", keys_come_back_in_no_form),
+    ("one_broken_tool_spoils_no_other", one_broken_tool),
+    ("a_message_that_is_too_long_ends_the_call_with_a_reason", a_long_message),
     ("progress_is_shown", progress_is_shown),
     ("nothing_outlives_the_last_user", nothing_outlives_the_last_user),
 ];
+
+/// A key as no program writes it in one way.
+const KEY: &str = "k3y\"k3y\\k3y/ü";
 
 struct Ground {
     _dir: tempfile::TempDir,
@@ -57,7 +64,7 @@ fn ground() -> Ground {
         own_dirs: vec![root.join("ws"), root.join("state")],
         allowances: Arc::default(),
         sandbox: if enforced { Sandbox::Workspace } else { Sandbox::None },
-        variable: Box::new(|name| (name == "SECRET_TOKEN").then(|| "k3y-k3y-k3y".to_owned())),
+        variable: Box::new(|name| (name == "SECRET_TOKEN").then(|| KEY.to_owned())),
     });
     Ground { _dir: dir, root, servers }
 }
@@ -77,7 +84,7 @@ fn source(ground: &Ground, kind: &str, more: Value) -> SourceConfig {
 }
 
 fn server(ground: &Ground, kind: &str) -> Arc<Server> {
-    let server = ground.servers.of(&source(ground, kind, json!({})), &ground.root.join("project"));
+    let server = ground.servers.of(&source(ground, kind, json!({})), &ground.root.join("project"), Reach::Configured);
     server.start();
     server
 }
@@ -228,13 +235,13 @@ fn starts_that_fail_say_why() {
             ("/no/such/file", "No program /no/such/file"),
         ] {
             let source = source(&ground, "plain", json!({"mcp": {"command": command}}));
-            let server = ground.servers.of(&source, &ground.root.join("project"));
+            let server = ground.servers.of(&source, &ground.root.join("project"), Reach::Configured);
             server.start();
             let why = server.ready().await.err().unwrap();
             assert!(why.contains(words), "{why}");
         }
         let source = source(&ground, "plain", json!({"mcp": {"command": "x", "env": {"A": "${NOT_THERE}"}}}));
-        let server = ground.servers.of(&source, &ground.root.join("project"));
+        let server = ground.servers.of(&source, &ground.root.join("project"), Reach::Configured);
         server.start();
         assert_eq!(server.ready().await.err().unwrap(), "The variable NOT_THERE is not set.");
     });
@@ -352,6 +359,88 @@ fn a_server_is_held() {
         let env = async |name: &str| caller.call("env", json!({"text": name})).await.unwrap().text;
         assert_eq!(env("GIVEN_TOKEN").await, "GIVEN_TOKEN=***");
         assert_eq!(env("SOME_OTHER_TOKEN").await, "SOME_OTHER_TOKEN=");
+    });
+}
+
+fn only_what_is_opened() {
+    if !lisle::sandbox::is_enforced() {
+        return;
+    }
+    for (writable, reach, opens) in [
+        (".", Reach::Configured, true),
+        ("${PROJECT}", Reach::Configured, true),
+        ("${PROJECT}/out", Reach::Configured, false),
+        (".", Reach::Own, false),
+    ] {
+        let ground = ground();
+        let project = ground.root.join("project");
+        for folder in [".git/hooks", ".git/objects", ".git/refs", ".vscode", "out/.vscode"] {
+            std::fs::create_dir_all(project.join(folder)).unwrap();
+        }
+        let kept = [".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json", "out/.vscode/tasks.json"];
+        std::fs::write(project.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        for file in kept {
+            std::fs::write(project.join(file), "before").unwrap();
+        }
+        std::fs::write(project.join("text"), "before").unwrap();
+        block(async {
+            let early = format!("early={}", project.join("text").display());
+            let source = source(&ground, &early, json!({"writable": [writable]}));
+            let server = ground.servers.of(&source, &project, reach);
+            server.start();
+            let caller = Caller::new(&ground, &server).await;
+            for file in kept {
+                caller.call("write", json!({"text": project.join(file)})).await.unwrap();
+                let now = std::fs::read_to_string(project.join(file)).unwrap();
+                assert_eq!(now, "before", "{writable} {reach:?}: {file}");
+            }
+            let written = std::fs::read_to_string(project.join("text")).unwrap() == "x";
+            assert_eq!(written, opens, "{writable} {reach:?}");
+            let below = caller.call("write", json!({"text": project.join("out/new")})).await.unwrap();
+            assert_eq!(below.text == "written", reach == Reach::Configured, "{writable} {reach:?}: {}", below.text);
+        });
+    }
+}
+
+fn keys_come_back_in_no_form() {
+    let ground = ground();
+    block(async {
+        let server = server(&ground, "leaks");
+        let caller = Caller::new(&ground, &server).await;
+        let ready = server.ready().await.unwrap();
+        let offered: Vec<String> = ready.definitions.tools.iter().map(|tool| format!("{:?}", tool.spec)).collect();
+        assert_eq!(offered.len(), 2, "{offered:?}");
+        let said = [
+            offered.join(" "),
+            ready.definitions.left_out.join(" "),
+            ready.instructions().unwrap_or_default().to_owned(),
+            caller.call("echo", json!({})).await.unwrap().text,
+        ];
+        for said in said {
+            assert!(said.contains("***") && !said.contains("k3y"), "{said}");
+        }
+    });
+}
+
+fn one_broken_tool() {
+    let ground = ground();
+    block(async {
+        let server = server(&ground, "broken");
+        let ready = server.ready().await.unwrap();
+        assert_eq!(names(&server), ["mcp__t__good"]);
+        let left_out = ready.definitions.left_out.join(" ");
+        assert!(left_out.contains("`none` is left out: its schema is not an object"), "{left_out}");
+    });
+}
+
+fn a_long_message() {
+    let ground = ground();
+    block(async {
+        let server = server(&ground, "big");
+        let caller = Caller::new(&ground, &server).await;
+        let said = caller.call("echo", json!({})).await.unwrap();
+        assert!(said.failed && said.text.contains("a message of more than 16 MB"), "{}", said.text);
+        assert!(server.ready().await.is_ok(), "it is started again");
     });
 }
 

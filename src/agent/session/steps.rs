@@ -149,6 +149,7 @@ impl SessionActor {
             return self.fail_soon(run, error);
         }
         self.look_ahead();
+        self.follow_mode().await;
         if self.wait_for_sources(run, &request) {
             return;
         }

@@ -9,13 +9,14 @@ use crate::agent::machine_io::{Input, RunNo};
 use crate::agent::mailbox::{Mailbox, Report};
 use crate::agent::model_context::prompt::SourceGuide;
 use crate::domain::notice::{Level, Notice};
+use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::sanitise::{clean, reveal_line};
 use crate::domain::source::{SourceState, SourceView};
 use crate::protocol::SessionEvent;
 use crate::provider::ModelRequest;
 use crate::sources::tool::SourceTool;
-use crate::sources::{Launch, Server, ServerState, SourceConfig, SourceList};
+use crate::sources::{Launch, Reach, Server, ServerState, SourceConfig, SourceList};
 use crate::tools::Tool;
 use crate::tools::registry::Registry;
 use futures_util::future::join_all;
@@ -30,6 +31,8 @@ const LONGEST_INSTRUCTIONS: usize = 2_000;
 pub(super) struct UsedSources {
     list: SourceList,
     servers: Vec<UsedServer>,
+    /// Folders that they write; `None` before they were chosen.
+    reach: Option<Reach>,
     /// lisle's own tools.
     own: Registry,
     /// These and those of the sources.
@@ -52,6 +55,7 @@ impl UsedSources {
         Self {
             list: SourceList::default(),
             servers: Vec::new(),
+            reach: None,
             tools: own.clone(),
             own,
             told: Vec::new(),
@@ -164,10 +168,25 @@ impl SessionActor {
                 && self.machine.uses_source(&source.slug, source.enabled)
         };
         let wanted = self.sources.used().list.sources.iter().filter(is_used);
-        let wanted: Vec<Arc<Server>> = wanted.map(|source| self.shared.setup.servers.of(source, &cwd)).collect();
+        let reach = self.sources_reach();
+        let wanted: Vec<Arc<Server>> = wanted.map(|source| self.shared.setup.servers.of(source, &cwd, reach)).collect();
         let mailbox = self.mailbox.clone();
+        self.sources.used_mut().reach = Some(reach);
         self.sources.used_mut().use_servers(wanted, &mailbox);
         self.take_tools();
+    }
+
+    /// Folders that servers write in the session's mode.
+    fn sources_reach(&self) -> Reach {
+        if self.machine.meta().mode == Mode::Explore { Reach::Own } else { Reach::Configured }
+    }
+
+    /// Takes other servers where the mode changed since they were chosen: in Explore none of them writes the project.
+    pub(super) async fn follow_mode(&mut self) {
+        if self.sources.used().reach != Some(self.sources_reach()) {
+            self.refresh_sources().await;
+            self.start_sources();
+        }
     }
 
     /// Starts what the next request needs. Returns at once.
