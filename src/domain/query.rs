@@ -153,6 +153,18 @@ impl Query {
         (self.places.is_empty() || self.places.contains(&place)) && !self.not_places.contains(&place)
     }
 
+    /// One of its words stands in this id at the beginning of a part.
+    #[must_use]
+    pub fn begins_a_part_of(&self, id: &str) -> bool {
+        let folded = fold::fold(id);
+        let begins = |at: usize| at == 0 || folded.get(at - 1).is_some_and(|byte| !byte.is_ascii_alphanumeric());
+        let mut words = self.words.iter().chain(&self.without);
+        let places = |word: &QueryWord| {
+            std::iter::successors(word.find(&folded, 0), |at| word.find(&folded, at + 1)).any(begins)
+        };
+        words.any(places)
+    }
+
     /// It looks into this row, as far as `in:`, `tool:` and `file:` say.
     #[must_use]
     pub fn takes_row(&self, row: &Message) -> bool {

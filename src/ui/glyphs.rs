@@ -185,7 +185,7 @@ impl Glyphs {
 pub const UNICODE: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "●",
-        failed: "✕",
+        failed: "✗",
         interrupted: "⊘",
         unread: "•",
         plan: "≡",
@@ -194,7 +194,7 @@ pub const UNICODE: Glyphs = Glyphs {
         flag: "⚑",
         marked: "┃",
         done: "✓",
-        cancelled: "✗",
+        cancelled: "⊖",
         branched: "↳",
     },
     meter: MeterGlyphs { full: "━", empty: "─", used: "█", free: "░" },
@@ -217,7 +217,7 @@ pub const UNICODE: Glyphs = Glyphs {
 pub const ASCII: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "*",
-        failed: "%",
+        failed: "x",
         interrupted: "?",
         unread: "o",
         plan: "=",

@@ -224,7 +224,7 @@ fn a_plan_is_carried_out() {
     let plain = Theme::builtin(true).for_terminal(Colors::None);
     let text = shot("plain", &state, &plain, (140, 40));
     for part in
-        ["☑ 1. Read", "◐ 2. Decode", "✗ 3. Publish", "! 4. Test", "☐ 5. Tell", "1 of 4 done, 1 failed", "step 2 of 4"]
+        ["☑ 1. Read", "◐ 2. Decode", "− 3. Publish", "! 4. Test", "☐ 5. Tell", "1 of 4 done, 1 failed", "step 2 of 4"]
     {
         assert!(text.contains(part), "{part}\n{text}");
     }

@@ -169,7 +169,7 @@ fn waiting_for(request: &Request) -> String {
     match &request.ask {
         Ask::Approval(approval) => format!("approve: {} {}", approval.tool, approval.subject),
         Ask::Plan(review) => format!("plan: {}", review.title),
-        Ask::Question(question) => format!("asks: {}", question.text),
+        Ask::Question(question) => format!("question: {}", question.text),
         Ask::Trust(request) => format!("trust: {}", request.path.display()),
         Ask::Key(request) => format!("key: {}", request.connection),
     }

@@ -108,7 +108,7 @@ fn heading(state: &State, connection: &ConnectionInfo) -> Group {
     let since = state.engine.catalogue.asked_since(&connection.name);
     let host = connection.host.split("://").last().unwrap_or_default();
     let note = match (&connection.missing, since, state.engine.models.get(&connection.name)) {
-        (Some(_), ..) if connection.wants_key() => "needs a key ⏎".to_owned(),
+        (Some(_), ..) if connection.wants_key() => "needs a key".to_owned(),
         (Some(why), ..) => text::one_line(why),
         (None, Some(_), _) => format!("loading models from {host}{}", '…'),
         (None, None, Some(Err(why))) => text::one_line(why),

@@ -281,6 +281,22 @@ fn marks_are_whole_characters_and_never_overlap() {
     }
 }
 
+#[test]
+fn an_id_is_meant_from_the_beginning_of_a_part() {
+    for (query, meant) in [
+        ("blithe", true),
+        ("fox", true),
+        ("261128-b", true),
+        ("128", false),
+        ("the", false),
+        ("ox", false),
+        ("-lit", false),
+    ] {
+        assert_eq!(parsed(query).begins_a_part_of("261128-blithe-fox"), meant, "{query}");
+    }
+    assert!(parsed("the").begins_a_part_of("lithe-the"));
+}
+
 proptest! {
     #[test]
     fn any_text_can_be_asked_and_quoted(text in "\\PC{0,30}", line in "\\PC{0,40}") {

@@ -266,7 +266,17 @@ impl<'a> Page<'a> {
             }
             Event::TaskListMarker(done) => {
                 let mark = if done { self.look.glyph("☑ ", "[x] ") } else { self.look.glyph("☐ ", "[ ] ") };
-                self.text(mark, self.look.style(Role::Mark));
+                let mark = Span::styled(mark, self.look.style(Role::Mark));
+                let numbered = self.lists.last().is_some_and(Option::is_some);
+                match self.leads.last_mut().filter(|lead| lead.first.is_some() && !numbered) {
+                    // The box stands for the bullet.
+                    Some(lead) => {
+                        lead.rest = Span::raw(" ".repeat(mark.width()));
+                        lead.first = Some(mark);
+                        lead.copied = if done { "- [x] " } else { "- [ ] " }.to_owned();
+                    }
+                    None => self.text(&mark.content, mark.style),
+                }
             }
         }
     }

@@ -24,7 +24,7 @@ pub enum Lead {
 pub fn step(step: &PlanStep, lead: Lead, widest: usize, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
     let number = format!("{:>widest$}. ", step.number);
     let (sign, role) = match (lead, step.struck, step.status) {
-        (_, true, _) => (look.glyph("✗ ", "x "), Role::Error),
+        (_, true, _) => (look.glyph("− ", "- "), Role::Error),
         (Lead::Number, ..) => ("", Role::Dim),
         (_, _, StepStatus::Open) => (look.glyph("☐ ", "[ ] "), Role::Dim),
         (_, _, StepStatus::Running) => (look.glyph("◐ ", "[>] "), Role::Accent),

@@ -62,7 +62,7 @@ pub(super) fn prompt(paint: &mut FrameContext<'_>, prompt: &Prompt, body: Rect) 
 fn about(wanted: &Wanted) -> &'static str {
     match wanted {
         Wanted::Import => {
-            "Claude Code, Codex, gemini-cli, opencode, pi, OpenClaw, aichat, fabric, Craft Agents, Fabric Agents. The \
+            "Claude Code, Codex, gemini-cli, opencode, pi, OpenClaw, aichat, Fabric, Craft Agents, Fabric Agents. The \
              program is detected."
         }
         Wanted::Server => "The server of Ollama, llama.cpp, vLLM, LM Studio or any other with OpenAI's chat API.",

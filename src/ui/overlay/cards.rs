@@ -36,7 +36,10 @@ pub(super) fn trash(paint: &mut FrameContext<'_>, bin: &Bin, body: Rect) {
     paint.found.overlay_rows = list.height;
     if foot > 0 {
         let row = cells::row(inner, inner.height - 1);
-        paint.over(row, "Deleted sessions are kept for 30 days.", Role::Faint);
+        let text = ["Deleted sessions are kept for 30 days.", "Kept for 30 days."]
+            .into_iter()
+            .find(|text| cells::width(text) <= usize::from(row.width));
+        paint.over(row, text.unwrap_or_default(), Role::Faint);
     }
     match &bin.rows {
         None => {

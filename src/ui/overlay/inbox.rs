@@ -42,7 +42,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
     let full = answering.is_some_and(|view| view.panel.extent == Extent::Full);
     let (width, rows) = if full { (u16::MAX, u16::MAX) } else { (100, listed.saturating_add(asked)) };
     // While something is answered, its own title says with which key.
-    let hints = [(accept.filter(|_| answering.is_none()), "answer")];
+    let hints = [(accept.filter(|_| answering.is_none() && !inbox.rows.is_empty()), "answer")];
     let inner = super::sheet(paint, body, width, rows, &title, &hints);
     // The list keeps a few rows: it says which one is being answered.
     let list_rows = match answering {

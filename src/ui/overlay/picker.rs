@@ -281,7 +281,7 @@ fn draw_hit(paint: &mut FrameContext<'_>, picker: &Picker, shape: &Shape, n: usi
         let (sign, role) = match item.facts.health {
             Some(Health::Ok) => (paint.signs.marks.check, Role::Good),
             Some(Health::Warn) => (paint.signs.marks.warning, Role::Warning),
-            Some(Health::Broken) => (paint.signs.session.cancelled, Role::Error),
+            Some(Health::Broken) => (paint.signs.session.failed, Role::Error),
             None if item.facts.current => (paint.signs.marks.check, Role::Accent),
             None => (" ", Role::Accent),
         };

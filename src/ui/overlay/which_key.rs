@@ -1,9 +1,9 @@
 //! The strip of what can follow an unfinished chord, above the status line: by topic, in short words, in columns. It takes
-//! a third of the screen at the most; what has no place there is on its next pages. A low or narrow screen has one line.
+//! half of the screen at the most; what has no place there is on its next pages. A low or narrow screen has one line.
 
 use super::super::cells;
 use super::super::frame_context::FrameContext;
-use super::super::layout::Layout;
+use super::super::layout::{self, Layout};
 use crate::keymap::action::{
     Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ListAction, ModeAction, ModelAction,
     PaneAction, SessionAction, TurnAction, UndoAction,
@@ -46,7 +46,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     // The next key is no text.
     paint.cursor = None;
     let status = layout.status;
-    let most = status.y / 3;
+    let most = status.y / 2;
     if most < LOW || status.width < NARROW {
         return one_line(paint, &entries, status);
     }
@@ -142,7 +142,12 @@ fn columns_of(entries: &[Continuation], rows: usize) -> Vec<Vec<Cell<'_>>> {
 fn entries(paint: &FrameContext<'_>) -> Vec<Continuation> {
     let state = paint.state;
     let mut found: Vec<(Action, Vec<Key>, String)> = Vec::new();
+    let details = Action::Pane(PaneAction::Details);
     for (key, binding) in state.keys.following(&state.contexts(), &state.input.chord.keys) {
+        // They have no room there.
+        if binding.action == details && state.screen.size.width < layout::WIDEST {
+            continue;
+        }
         match found.iter_mut().find(|(action, ..)| *action == binding.action) {
             Some((_, keys, _)) => keys.push(key),
             None => found.push((binding.action, vec![key], binding.desc.clone())),

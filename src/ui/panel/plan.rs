@@ -82,8 +82,8 @@ pub(super) fn body(
     lines.push(Line::default());
     let name = file_name(&plan.path);
     let (said, role) = match plan.origin {
-        PlanOrigin::Submitted => (format!("saved as {name}"), Role::Dim),
-        PlanOrigin::EditedByUser => (format!("edited by you, saved as {name}"), Role::Dim),
+        PlanOrigin::Submitted => (format!("Saved as {name}"), Role::Dim),
+        PlanOrigin::EditedByUser => (format!("Edited by you, saved as {name}"), Role::Dim),
         PlanOrigin::ChangedOnDisk => (format!("{name} changed since it was submitted"), Role::Warning),
     };
     lines.extend(styled(paint, &said, width, role));

@@ -247,7 +247,7 @@ fn what_else_lands_in_the_settings_of_git_is_taken_back() {
     let (done, asked) = bench.answered("git add b && git branch -f side");
     assert_eq!(asked, "");
     assert!(done.text.contains("configures or runs code"), "{}", done.text);
-    assert_eq!(bench.config(), before);
+    assert_eq!(bench.config(), before, "{}", done.text);
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl HistoryKind {
             Self::Pi => "pi",
             Self::Openclaw => "OpenClaw",
             Self::Aichat => "aichat",
-            Self::Fabric => "fabric",
+            Self::Fabric => "Fabric",
             Self::Craft => "Craft Agents",
             Self::FabricAgents => "Fabric Agents",
         }

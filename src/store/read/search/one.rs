@@ -252,8 +252,10 @@ impl Tally<'_> {
         let labels = meta.labels.iter().zip(&names);
         let labels = labels.map(|(entry, name)| (HitIn::Label, vec![name.as_str(), entry.as_str()]));
         let title = [(HitIn::Title, vec![meta.title.as_str()]), (HitIn::Id, vec![meta.id.as_str()])];
+        // The words of an id are chance: somebody who types one begins at its beginning.
+        let is_meant = |place| place != HitIn::Id || search.query.begins_a_part_of(meta.id.as_str());
         for (place, texts) in title.into_iter().chain(labels) {
-            if search.query.takes_place(place) {
+            if search.query.takes_place(place) && is_meant(place) {
                 self.texts(&texts, Where { place, row: None, at: 0, when: meta.last_message });
             }
         }
