@@ -66,7 +66,7 @@ fn line(name: &str, work: &Path, profile: Profile, other: Option<&Path>) -> Dura
     let invocation =
         Invocation { timeout: Duration::from_secs(60), output_limit: 1_000_000, memory: None, profile, command };
     let variables = ["PATH", "HOME", "LANG"].iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
-    let order = Order { cwd: work.to_owned(), folder: None, variables: variables.collect(), invocation };
+    let order = Order { cwd: work.to_owned(), folder: None, variables: variables.collect(), invocation, talks: false };
     let mut took: [Vec<Duration>; 3] = Default::default();
     for _ in 0..TIMES {
         launch::keep_ready(Path::new(LISLE));

@@ -20,6 +20,7 @@
 //! | [`permit`] | decides if a call may run: a pure function of mode, rules and facts; the judge of command lines |
 //! | [`sandbox`] | commands: started through lisle itself, confined by a profile, ended with all they started |
 //! | [`tools`] | tools that a model can call, one file each |
+//! | [`sources`] | servers of others whose tools models call |
 //! | [`agent`] | the engine: a pure machine for each session, and the task that does its steps |
 //! | [`channels`] | messages of other people: the way in, their turns, replies |
 //! | [`gateway`] | the engine without a screen: a process with many clients, and their lines |
@@ -31,7 +32,7 @@
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
 //! | [`cli`] | the command line: the app, one prompt without a screen, named prompts, sessions, the audit log, permission checks, the doctor |
 //!
-//! `store`, `routes`, `provider`, `permit`, `sandbox`, `tools`, `agent` and `channels` are the engine; `keymap`, `app`, `theme` and `ui` are the
+//! `store`, `routes`, `provider`, `permit`, `sandbox`, `tools`, `sources`, `agent` and `channels` are the engine; `keymap`, `app`, `theme` and `ui` are the
 //! screen. Engine and screen never see each other: both see `domain` and `protocol`.
 //!
 //! # From a key press to a frame
@@ -87,6 +88,7 @@ pub mod routes;
 pub mod runtime;
 pub mod sandbox;
 pub mod sharing;
+pub mod sources;
 pub mod store;
 pub mod syntax;
 pub mod theme;

@@ -110,6 +110,8 @@ fn live(folder: &Path, at: u64) {
     let setup = Setup {
         store,
         connections,
+        sources: std::sync::Arc::new(agent::NoSources),
+        servers: lisle::sources::Servers::default(),
         rules: std::sync::Arc::new(rules),
         books: std::sync::Arc::new(lisle::store::usage_log::UsageLog::new(&folder.join("data"))),
         tools: Registry::standard(),

@@ -221,6 +221,21 @@ fn examples_are_read_without_a_problem() {
     assert!(!problems_of_toml("[ui]\nthem = \"x\"\n").is_empty());
 }
 
+#[test]
+fn examples_of_sources_are_read_as_what_they_show() {
+    use lisle::sources::config::{craft_source, project_servers};
+    use lisle::sources::permissions::SourcePermissions;
+    let examples = blocks(&page("docs/sources.md"), "json");
+    let about = |word: &str| examples.iter().find(|text| text.contains(word)).unwrap();
+    let source = craft_source(Path::new("sources/files/config.json"), about("\"slug\"")).unwrap();
+    assert_eq!((source.slug.as_str(), source.writable.len(), source.readable.len()), ("files", 1, 1));
+    let (servers, problems) = project_servers(Path::new(".mcp.json"), about("mcpServers"));
+    assert_eq!((servers.len(), problems), (2, Vec::new()));
+    let (permissions, problems) = SourcePermissions::parse(Path::new("permissions.json"), about("allowedMcpPatterns"));
+    assert!(permissions.is_read_only("list_directory", false) && problems.is_empty());
+    assert!(!permissions.is_read_only("write_file", true));
+}
+
 /// The targets of links and pictures.
 fn links(text: &str) -> Vec<&str> {
     text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()

@@ -2,7 +2,9 @@
 
 use super::connections::Connections;
 use super::rule_files::RuleBook;
+use super::source_files::SourceBook;
 use crate::domain::{ConnectionName, Mode};
+use crate::sources::Servers;
 use crate::store::prompt_files::PromptFolders;
 use crate::store::usage_log::UsageLog;
 use crate::store::{HistoryKind, Store};
@@ -23,6 +25,10 @@ pub struct Setup {
     pub books: Arc<UsageLog>,
     /// The tools.
     pub tools: Registry,
+    /// The files of sources.
+    pub sources: Arc<dyn SourceBook>,
+    /// Servers of sources.
+    pub servers: Servers,
     /// The files of rules.
     pub rules: Arc<dyn RuleBook>,
     /// Settings that the engine goes by.

@@ -205,6 +205,7 @@ fn answers(event: &SessionEvent, wants: AskedFor) -> bool {
         | SessionEvent::FilesChanged(_)
         | SessionEvent::Context(_)
         | SessionEvent::Rules(_)
+        | SessionEvent::Sources(_)
         | SessionEvent::ModelWanted { .. }
         | SessionEvent::ConnectionWanted { .. }
         | SessionEvent::Notice(_) => true,
@@ -248,6 +249,7 @@ fn concerns_everybody(event: &SessionEvent) -> bool {
         | SessionEvent::FilesChanged(_)
         | SessionEvent::Context(_)
         | SessionEvent::Rules(_)
+        | SessionEvent::Sources(_)
         | SessionEvent::ModelWanted { .. }
         | SessionEvent::ConnectionWanted { .. }
         | SessionEvent::Row(_)

@@ -87,6 +87,8 @@ pub enum Input {
     Change(PropertyChange),
     /// A background job ended; the text for the transcript and the model.
     JobEnded(String),
+    /// A source that the session uses does not run; the text for the transcript.
+    SourceFailed(String),
     /// Files were restored; the text for the transcript and the model.
     Restored(String),
     /// A command of this call wants to connect to what the facts name; answered with [`Step::Reached`] of the same number.

@@ -2,7 +2,7 @@
 
 use super::asker::Asker;
 use super::hub::ClientId;
-use super::machine_io::Input;
+use super::machine_io::{Input, RunNo};
 use super::spawned::progress::ChildLink;
 use crate::domain::attachment::Attachment;
 use crate::domain::ids::At;
@@ -14,6 +14,7 @@ use crate::domain::undo::UndoAim;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{CallId, ConnectionName};
 use crate::protocol::{SessionCommand, SessionEvent};
+use crate::provider::ModelRequest;
 use crate::store::{Elsewhere, Followed, Health, Merged};
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
@@ -82,6 +83,10 @@ pub(super) enum Report {
     },
     /// The files of rules were changed by us.
     RulesChanged,
+    /// A source started, died or has other tools.
+    SourcesChanged,
+    /// The sources that a request waited for are ready, or failed.
+    SourcesReady(RunNo, Box<ModelRequest>),
     /// A message that comes by itself: the answer of a session in the background.
     Deliver(String),
     /// A model made a title, in the place of this one; `None` where it made none. Whether the user had asked for it.

@@ -13,7 +13,7 @@
 //! | [`supervisor`], `registry`, `session_ops` | many sessions; those that have an actor; operations on whole sessions |
 //! | [`client_link`], `hub`, `asker`, `scopes`, `ring` | links of clients, what waits for each of them, their requests, what they may send, what they missed |
 //! | `event_outbox`, `mailbox` | events of a session or the engine; commands and reports to a session actor |
-//! | [`engine_setup`], [`connections`], [`rule_files`], `shared_state` | parts that the engine is made of, and what all of it shares |
+//! | [`engine_setup`], [`connections`], [`rule_files`], [`source_files`], `shared_state` | parts that the engine is made of, and what all of it shares |
 
 mod asker;
 pub mod automatic_labels;
@@ -45,6 +45,7 @@ mod session_ops;
 mod session_worktrees;
 mod shared_state;
 pub mod side_requests;
+pub mod source_files;
 mod spawned;
 pub mod supervisor;
 #[cfg(test)]
@@ -57,6 +58,7 @@ pub mod worktree;
 pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, NoReply, Requests};
 pub use self::engine_setup::{EngineSettings, Inbox, Setup};
 pub use self::rule_files::{Book, RuleBook};
+pub use self::source_files::{NoSources, SourceBook};
 /// Contexts, patterns and strategies, for clients that change their files.
 pub use crate::store::prompt_files;
 pub use connections::{Connections, Keys, Listed, Opened};

@@ -126,6 +126,17 @@ impl RunTasks {
         });
     }
 
+    /// Does work that a run waits for before its request; it is dropped when the run is stopped.
+    pub(super) fn wait(&mut self, run: RunNo, work: impl Future<Output = ()> + Send + 'static) {
+        let one = self.of(run);
+        one.tasks.spawn(async move {
+            tokio::select! {
+                () = one.stop.cancelled() => {}
+                () = work => {}
+            }
+        });
+    }
+
     /// Asks a model for a summary; dropping the question drops the request.
     pub(super) fn sum(
         &mut self,

@@ -66,7 +66,8 @@ fn of_session(command: &SessionCommand) -> Scope {
         | SessionCommand::PlanUndo { .. }
         | SessionCommand::FilesChanged
         | SessionCommand::Context
-        | SessionCommand::Rules => Scope::Read,
+        | SessionCommand::Rules
+        | SessionCommand::Sources => Scope::Read,
         SessionCommand::Enhance { .. }
         | SessionCommand::Send { .. }
         | SessionCommand::Steer { .. }
@@ -109,6 +110,8 @@ fn of_session(command: &SessionCommand) -> Scope {
             | UserAnswer::Reply(_) => Scope::Approve,
         },
         SessionCommand::Undo { .. }
+        // A source starts a program.
+        | SessionCommand::UseSource { .. }
         | SessionCommand::Forget { .. }
         | SessionCommand::Trust { .. }
         | SessionCommand::AskKey { .. }

@@ -161,6 +161,8 @@ impl Engine {
             connections,
             books: Arc::new(crate::store::usage_log::UsageLog::new(&home.join("data"))),
             tools: Registry::standard(),
+            sources: Arc::new(crate::agent::NoSources),
+            servers: crate::sources::Servers::default(),
             rules: Arc::new(WorkspaceRules { foreign: store.is_foreign(), kept: Mutex::default() }),
             settings,
             chosen: Box::new(|_, model| model.is_some()),

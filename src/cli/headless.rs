@@ -393,6 +393,7 @@ impl Face {
             | SessionEvent::FilesChanged(_)
             | SessionEvent::Context(_)
             | SessionEvent::Rules(_)
+            | SessionEvent::Sources(_)
             // Taken in before it was looked whose it is.
             | SessionEvent::Unsaved(_) => {}
         }

@@ -32,6 +32,7 @@ mod search;
 mod sessions;
 mod share;
 mod shell;
+mod sources;
 mod usage;
 mod version;
 
@@ -195,6 +196,7 @@ async fn dispatch(
         CliCommand::Audit(args) => audit::run(&bootstrap, &args),
         CliCommand::Usage(args) => usage::run(&bootstrap, &args),
         CliCommand::Permissions(command) => permissions::run(&bootstrap, command),
+        CliCommand::Sources(command) => sources::run(&bootstrap, command).await,
         CliCommand::Auth(command) => auth::run(&bootstrap, command).await,
         CliCommand::Doctor(args) if args.what == Some(DoctorCommand::Keys) => inspect_keys(bootstrap).await,
         CliCommand::Doctor(args) => doctor::run(&bootstrap, &args),

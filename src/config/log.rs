@@ -35,6 +35,11 @@ pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
         Some(Err(error)) => (EnvFilter::new(usual), Some(error.to_string())),
         None => (EnvFilter::new(usual), None),
     };
+    // It logs whole addresses, and keys stand in them. Failures of sources are in their own logs, without.
+    let filter = match "rmcp=off".parse() {
+        Ok(quiet) => filter.add_directive(quiet),
+        Err(_) => filter,
+    };
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_env_filter(filter)

@@ -289,7 +289,19 @@ fn rule(raw: &str) -> Result<Rule, (bool, String)> {
         && entry.string("effect").as_deref() == Some("allow");
     // What a misspelt key was to narrow would be left wide.
     let fields = [
-        "effect", "tool", "program", "args", "path", "host", "reads", "env", "readable", "writable", "sockets", "note",
+        "effect",
+        "tool",
+        "program",
+        "args",
+        "path",
+        "host",
+        "reads",
+        "env",
+        "readable",
+        "writable",
+        "sockets",
+        "definition",
+        "note",
     ];
     if let Some((key, _)) = entry.fields.iter().find(|(key, _)| !fields.contains(&key.as_str())) {
         return Err((allows, format!("no key {key:?}.")));

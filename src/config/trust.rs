@@ -65,22 +65,34 @@ impl Trusted {
             hash: found.hash.clone(),
             text: known.map_or_else(|| found.text.clone(), |known| difference(&known.text, &found.text)),
             changed: known.is_some(),
+            starts: Vec::new(),
         })
     }
 
     /// Request for trust in this file of a repository; `None` if it is trusted.
     #[must_use]
     pub fn asks(&self, path: &Path, found: &rules::RuleFile) -> Option<TrustRequest> {
-        let known = self.trusted.iter().find(|one| one.what == TrustWhat::Repository && one.path == path);
-        if known.is_some_and(|known| !known.sha256.is_empty() && known.sha256 == found.hash) {
+        self.asks_of_file(TrustWhat::Repository, path, (&found.hash, &found.text))
+    }
+
+    /// Request for trust in this file of sources; `None` if it is trusted.
+    #[must_use]
+    pub fn asks_of_sources(&self, path: &Path, text: &str) -> Option<TrustRequest> {
+        self.asks_of_file(TrustWhat::Sources, path, (&rules::hash(text.as_bytes()), text))
+    }
+
+    fn asks_of_file(&self, what: TrustWhat, path: &Path, (hash, text): (&str, &str)) -> Option<TrustRequest> {
+        let known = self.trusted.iter().find(|one| one.what == what && one.path == path);
+        if known.is_some_and(|known| !known.sha256.is_empty() && known.sha256 == hash) {
             return None;
         }
         Some(TrustRequest {
-            what: TrustWhat::Repository,
+            what,
             path: path.to_owned(),
-            hash: found.hash.clone(),
-            text: known.map_or_else(|| found.text.clone(), |known| difference(&known.text, &found.text)),
+            hash: hash.to_owned(),
+            text: known.map_or_else(|| text.to_owned(), |known| difference(&known.text, text)),
             changed: known.is_some(),
+            starts: Vec::new(),
         })
     }
 }
@@ -170,6 +182,7 @@ mod tests {
             hash: String::new(),
             text: String::new(),
             changed: false,
+            starts: Vec::new(),
         };
         keep(&file, &request, "", "2026-01-01T00:00:00Z").unwrap();
         let trusted = Trusted::read(&file).0;

@@ -51,6 +51,7 @@ pub mod secret;
 pub mod session;
 pub mod session_health;
 pub mod setting;
+pub mod source;
 pub mod spending;
 pub mod splice;
 pub mod status_line;

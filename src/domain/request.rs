@@ -68,6 +68,9 @@ pub enum TrustWhat {
     Workspace,
     /// The `.lisle/permissions.json` of a repository, as it is now.
     Repository,
+    /// A file that names programs or servers whose tools models call: the `.mcp.json` of a project, or one of a workspace
+    /// that others write.
+    Sources,
 }
 
 /// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.
@@ -85,6 +88,9 @@ pub struct TrustRequest {
     /// It was trusted before and changed since.
     #[serde(default)]
     pub changed: bool,
+    /// Programs and addresses that it makes lisle start or ask, a line each. Not sanitised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<String>,
 }
 
 /// May this call run?

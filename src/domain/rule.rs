@@ -57,6 +57,9 @@ pub struct Rule {
     /// Sockets of other programs that the program may connect to: `ssh-agent`, `gpg-agent`, `docker`, or a path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sockets: Vec<String>,
+    /// Beginning of the hash of a source's tool, which the rule is about and no other definition of the same name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
     /// Reason for the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -206,6 +209,7 @@ impl Rule {
             readable: Vec::new(),
             writable: Vec::new(),
             sockets: Vec::new(),
+            definition: None,
             note: None,
         }
     }
@@ -237,6 +241,10 @@ impl Rule {
         }
         if self.reads && self.args.is_some() {
             return Some("`reads` can't have `args`: lisle knows which commands are read-only.".to_owned());
+        }
+        let hex = |text: &String| text.len() >= 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if self.definition.as_ref().is_some_and(|text| !hex(text) || !self.tool.starts_with("mcp__")) {
+            return Some("`definition` is the hash of a tool of a source.".to_owned());
         }
         if let Some(fault) = self.given_fault() {
             return Some(fault);
@@ -355,6 +363,8 @@ impl Rule {
         said.extend(self.args.iter().flatten().map(String::as_str));
         said.extend(self.path.as_deref());
         said.extend(self.host.as_deref());
+        let definition = self.definition.as_ref().map(|text| format!("@{}", text.get(..8).unwrap_or(text)));
+        said.extend(definition.as_deref());
         said.into_iter().map(words::quoted).collect::<Vec<_>>().join(" ")
     }
 }

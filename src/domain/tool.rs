@@ -245,6 +245,17 @@ pub enum Touch {
         /// where that is known, else by its name.
         private: bool,
     },
+    /// Calls a tool of a source.
+    Source {
+        /// The source's slug.
+        source: String,
+        /// The tool's name at its server. Not sanitised.
+        tool: String,
+        /// The tool is known to change nothing.
+        read_only: bool,
+        /// Hash of the tool's definition and of what its server is: another one is another tool.
+        definition: String,
+    },
     /// A command that runs wants to connect to a server.
     Connect {
         /// The host in lower case; with its port (`host:22`) unless that is one of the web's.
@@ -273,6 +284,7 @@ impl ToolFigures {
             | Proposal::Script { .. }
             | Proposal::Address { .. }
             | Proposal::Connect { .. }
+            | Proposal::SourceCall { .. }
             | Proposal::Plain => {}
         }
     }
@@ -363,6 +375,15 @@ pub enum Proposal {
         /// The files that it is given, and the one that it is to write.
         files: Vec<PathBuf>,
     },
+    /// Call this tool of a source.
+    SourceCall {
+        /// The source's slug.
+        source: String,
+        /// The tool's name at its server. Not sanitised.
+        tool: String,
+        /// Its arguments as JSON, exactly. Not sanitised.
+        arguments: String,
+    },
     /// No preview: reading, listing, asking.
     Plain,
 }
@@ -388,6 +409,7 @@ impl Proposal {
             | Proposal::Script { .. }
             | Proposal::Address { .. }
             | Proposal::Connect { .. }
+            | Proposal::SourceCall { .. }
             | Proposal::Plain => (None, &[][..]),
         };
         one.into_iter().chain(several.iter().map(|change| &change.diff))

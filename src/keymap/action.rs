@@ -243,6 +243,7 @@ actions! {
         Context "context" "context: contents and size" [Global];
         Usage "usage" "usage: tokens and cost of requests" [Global];
         Rules "rules" "permission rules: view or revoke" [Global];
+        Sources "sources" "sources: servers whose tools the agent calls" [Global];
         Trust "trust" "trust this workspace" [Global];
         Cwd "cwd" "change the working directory" [Global];
         TakeOver "take_over" "take over a session held by another process" [Global];

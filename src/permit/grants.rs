@@ -108,6 +108,19 @@ const WITHOUT_VALUE: &[&str] = &[
     "--intent-to-add",
 ];
 
+/// Hex digits of a definition in a rule.
+const DEFINITION: usize = 32;
+
+/// The rule that would let this tool of a source be called, as it is defined now.
+pub(super) fn source(tool: &str, definition: &str) -> Offer {
+    let definition = definition.get(..DEFINITION).map(str::to_owned);
+    Offer {
+        rule: Rule { definition, ..Rule::allow(tool) },
+        harmless: None,
+        worst: Some("this tool with any arguments".to_owned()),
+    }
+}
+
 /// The rule that would let the file tools change what lies below the working directory.
 pub(super) fn edits(path: &Path, rules: &Rules) -> Offer {
     let here = rules.ground.here.iter().find(|here| path.starts_with(here));

@@ -44,7 +44,7 @@ impl MatchedCall {
         };
         for touch in &facts.touches {
             match touch {
-                Touch::Inner | Touch::Outside | Touch::Session { .. } => {}
+                Touch::Inner | Touch::Outside | Touch::Session { .. } | Touch::Source { .. } => {}
                 Touch::Access(Access::Read { path, .. } | Access::Write { path, .. }) => out.paths.push(path.clone()),
                 Touch::Access(Access::Socket { service, path, .. }) => {
                     out.paths.push(path.clone());
@@ -327,7 +327,14 @@ pub(super) fn bites(rule: &Rule, asked: &MatchedCall, ground: &Ground) -> bool {
     let changes = |tool: &str| matches!(tool, "edit" | "write" | "patch");
     // What a host may not be fetched from or named to in a command, a command does not reach either.
     let reaches = asked.tool == NETWORK && matches!(rule.tool.as_str(), "fetch" | "bash") && rule.host.is_some();
-    let same = rule.tool == "*" || rule.tool == asked.tool || (changes(&rule.tool) && changes(&asked.tool)) || reaches;
+    // `mcp__SLUG` is about all tools of a source.
+    let of_source = rule.tool.starts_with("mcp__")
+        && asked.tool.strip_prefix(&rule.tool).is_some_and(|rest| rest.starts_with("__"));
+    let same = rule.tool == "*"
+        || rule.tool == asked.tool
+        || of_source
+        || (changes(&rule.tool) && changes(&asked.tool))
+        || reaches;
     same && rule.program.as_ref().is_none_or(|program| {
         asked.commands.iter().any(|words| runs(program, rule.args.as_deref().unwrap_or_default(), words, ground))
     }) && rule.path.as_ref().is_none_or(|pattern| asked.paths.iter().any(|path| is_at(pattern, path, ground)))
@@ -360,6 +367,16 @@ pub(super) fn allows_host(rule: &Rule, tool: &str, host: &str) -> bool {
             // A rule about everything does not speak of the network.
             None => rule.tool == tool,
         }
+}
+
+/// True if a rule lets this tool of a source be called, in this definition.
+pub(super) fn allows_source(rule: &Rule, tool: &str, definition: &str) -> bool {
+    // A rule about everything, or about commands, does not speak of other people's servers.
+    rule.tool == tool
+        && rule.program.is_none()
+        && rule.path.is_none()
+        && rule.host.is_none()
+        && rule.definition.as_ref().is_none_or(|begin| definition.starts_with(begin.as_str()))
 }
 
 /// True if a text names a host: as a word of its own, alone or as part of an address.

@@ -11,6 +11,7 @@ use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::request::FILE_CHANGE;
 use crate::domain::rule::NETWORK;
+use crate::domain::sanitise::reveal_line;
 use crate::domain::tool::{CallFacts, PathPlace, Proposal, Touch};
 use std::path::Path;
 
@@ -51,6 +52,9 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
         Touch::Connect { host, private, known } => connect_row(mode, rules, facts, (host, *private, known.is_some())),
+        Touch::Source { source, tool, read_only, definition } => {
+            source_row(mode, rules, &facts.tool, (source, tool), (*read_only, definition))
+        }
         Touch::Access(access) => access::row(policy, mode, rules, facts, access),
         Touch::Script { .. } => script_row(policy, mode, facts.secrets_here),
         Touch::Outside => match mode {
@@ -127,6 +131,35 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
             reason: format!("First request to this host: {host}."),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(tool, host)],
+            every_time: false,
+        },
+    }
+}
+
+/// Outcome for a call of a source's tool: its slug and its name at the server; if it is known to change nothing, and its
+/// definition. Explore goes by that knowledge alone, and no rule answers for it.
+fn source_row(
+    mode: Mode,
+    rules: &Rules,
+    called: &str,
+    (source, tool): (&str, &str),
+    (read_only, definition): (bool, &str),
+) -> TouchRow {
+    if read_only || mode == Mode::Execute {
+        return TouchRow::Allow;
+    }
+    let tool = reveal_line(tool);
+    if mode == Mode::Explore {
+        return TouchRow::Deny(explore(&format!(
+            "`{tool}` of source {source} is not known to be read-only (sources/{source}/permissions.json names tools that are)"
+        )));
+    }
+    match rules.allows_source(called, definition) {
+        Some(at) => TouchRow::Ruled(vec![at]),
+        None => TouchRow::Ask {
+            reason: format!("`{tool}` of source {source} is not known to be read-only."),
+            risks: vec!["acts through a source".to_owned()],
+            offers: vec![grants::source(called, definition)],
             every_time: false,
         },
     }

@@ -277,6 +277,14 @@ impl Rules {
         })
     }
 
+    /// The rule that lets this tool of a source be called.
+    pub(super) fn allows_source(&self, tool: &str, definition: &str) -> Option<usize> {
+        self.standing.iter().position(|one| match &one.clause {
+            Clause::Rule(rule) => rule.effect == RuleEffect::Allow && matches::allows_source(rule, tool, definition),
+            Clause::Blocked(_) | Clause::Commands { .. } | Clause::Paths { .. } => false,
+        })
+    }
+
     /// The user's hint for a refused command.
     pub(super) fn hint(&self, command: &str) -> Option<&str> {
         let words: Vec<&str> = command.split_whitespace().collect();

@@ -115,6 +115,7 @@ impl Struck {
                 | Touch::Session { .. }
                 | Touch::Fetch { .. }
                 | Touch::Connect { .. }
+                | Touch::Source { .. }
                 | Touch::Script { .. } => false,
                 Touch::Write { path, .. } => self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Read { path, .. } => self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),

@@ -6,6 +6,7 @@ mod hosts;
 mod parts;
 mod rules;
 mod rules_properties;
+mod sources;
 
 use super::*;
 use crate::domain::access::Access;
@@ -36,6 +37,7 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
         Proposal::Connect { .. } => "network",
         Proposal::Changes { .. } => "patch",
         Proposal::Script { .. } => "transform_data",
+        Proposal::SourceCall { .. } => "mcp__source__tool",
         Proposal::Plain => "read",
     };
     CallFacts {
@@ -359,6 +361,7 @@ proptest! {
                     Touch::Outside | Touch::Script { .. } | Touch::Access(_) => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
                     Touch::Fetch { .. } | Touch::Connect { .. } | Touch::Session { .. } => false,
+                    Touch::Source { read_only, .. } => *read_only,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
                         *place == PathPlace::SessionFolder && !crate::domain::paths::climbs(path)

@@ -18,6 +18,7 @@ use crate::domain::rule::KnownRule;
 use crate::domain::search_hit::{Searched, SessionHits};
 use crate::domain::session::SessionMeta;
 use crate::domain::session_health::HealthReport;
+use crate::domain::source::SourceView;
 use crate::domain::spending::Spending;
 use crate::domain::tool::TodoItem;
 use crate::domain::trash::{TrashId, Trashed};
@@ -379,6 +380,8 @@ pub enum SessionEvent {
     Context(Box<ContextReport>),
     /// The rules that are in force for the session.
     Rules(Box<InForce>),
+    /// Sources of a session, by name.
+    Sources(Vec<SourceView>),
     /// A word to the user.
     Notice(Notice),
     /// A part of the session could not be saved and will not be tried again: at the end, and when another process took

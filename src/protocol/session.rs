@@ -74,6 +74,15 @@ pub enum SessionCommand {
     Context,
     /// Send the rules that are in force for a session: `SessionEvent::Rules`.
     Rules,
+    /// Send the sources of a session: `SessionEvent::Sources`.
+    Sources,
+    /// Use a source in a session from the next message on, or no longer. Answered by `SessionEvent::Sources`.
+    UseSource {
+        /// Its slug.
+        source: String,
+        /// On.
+        on: bool,
+    },
     /// Remove a rule where it stands: `SessionEvent::Rules` with what is left, or a notice why not.
     Forget {
         /// The rule.
@@ -298,6 +307,8 @@ impl SessionCommand {
             | Self::Clear
             | Self::Context
             | Self::Rules
+            | Self::Sources
+            | Self::UseSource { .. }
             | Self::Forget { .. }
             | Self::Trust { .. }
             | Self::AskKey { .. }

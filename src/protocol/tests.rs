@@ -31,6 +31,7 @@ use crate::domain::rule::{KnownRule, Rule, RuleScope};
 use crate::domain::search_hit::Searched;
 use crate::domain::secret::Key;
 use crate::domain::session::{SessionMeta, SessionSwitch, ThinkingLevel};
+use crate::domain::source::{SourceState, SourceToolView, SourceView};
 use crate::domain::spending::Spending;
 use crate::domain::tool::TodoItem;
 use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
@@ -73,6 +74,7 @@ fn trust() -> TrustRequest {
         hash: "00".into(),
         text: "+ {}".into(),
         changed: true,
+        starts: Vec::new(),
     }
 }
 
@@ -183,6 +185,8 @@ fn every_command_crosses_a_wire() {
         SessionCommand::Retitle,
         SessionCommand::Read,
         SessionCommand::Cwd("/w".into()),
+        SessionCommand::Sources,
+        SessionCommand::UseSource { source: "files".into(), on: true },
         SessionCommand::KillJob { job: "ab12".into() },
         SessionCommand::Claim,
         SessionCommand::TakeOver,
@@ -429,6 +433,15 @@ fn every_event_crosses_a_wire() {
             ..ContextReport::new(session())
         }))),
         of_session(SessionEvent::Compacting { part: 1, of: 2 }),
+        of_session(SessionEvent::Sources(vec![SourceView {
+            slug: "files".into(),
+            name: "Files".into(),
+            target: "npx server-filesystem .".into(),
+            file: "/w/.mcp.json".into(),
+            on: true,
+            state: SourceState::Failed { why: "No answer.".into() },
+            tools: vec![SourceToolView { name: "mcp__files__read".into(), read_only: true, tokens: 12 }],
+        }])),
         of_session(SessionEvent::Rules(Box::new(InForce {
             rules: vec![KnownRule {
                 rule: rule(),

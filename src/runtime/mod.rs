@@ -35,6 +35,7 @@ mod screen;
 pub mod setup;
 pub mod sharing;
 mod signals;
+pub mod sources;
 mod start;
 mod strays;
 pub mod terminal;

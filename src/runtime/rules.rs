@@ -1,5 +1,6 @@
 //! The files of rules of one workspace: which there are for a directory, read again when one of them changed.
 
+use super::sources::SourceFiles;
 use crate::agent::{Book, RuleBook};
 use crate::config::rules::{self, RuleFile};
 use crate::config::trust::{self, Trusted};
@@ -71,6 +72,12 @@ impl RuleFiles {
         }
     }
 
+    /// Files of sources of the same places.
+    #[must_use]
+    pub fn sources(&self) -> SourceFiles {
+        SourceFiles::new(&self.places)
+    }
+
     fn load(&self, cwd: &Path, real: PathBuf) -> Book {
         let (trusted, problem) = Trusted::read(&self.trusted_file());
         let ours = self.places.origin != WorkspaceOrigin::Foreign || trusted.workspace(&self.places.workspace);
@@ -91,6 +98,7 @@ impl RuleFiles {
             let RuleFile { written, .. } = found;
             book.files.push((scope, path, if counts { written } else { PermissionsFile::tightening(written) }));
         }
+        book.untrusted.extend(self.sources().requests(&real, &trusted));
         if !self.places.given.is_empty() {
             let given = PermissionsFile { rules: self.places.given.clone(), ..PermissionsFile::default() };
             book.files.push((RuleScope::Session, PathBuf::from("the command line"), given));
@@ -130,7 +138,7 @@ impl RuleFiles {
         let asked = found.as_ref().and_then(|found| trusted.asks_of_workspace(&folder, found));
         asked.unwrap_or_else(|| {
             let (hash, text) = found.map(|found| (found.hash, found.text)).unwrap_or_default();
-            TrustRequest { what: TrustWhat::Workspace, path: folder, hash, text, changed: false }
+            TrustRequest { what: TrustWhat::Workspace, path: folder, hash, text, changed: false, starts: Vec::new() }
         })
     }
 
@@ -148,7 +156,7 @@ impl RuleFiles {
 }
 
 /// The folder of the repository that a directory lies in; the directory itself where it lies in none.
-fn repository(cwd: &Path) -> PathBuf {
+pub(super) fn repository(cwd: &Path) -> PathBuf {
     cwd.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok()).unwrap_or(cwd).to_owned()
 }
 
@@ -166,6 +174,7 @@ impl RuleBook for RuleFiles {
         let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let scopes = [RuleScope::Workspace, RuleScope::User, RuleScope::Repository];
         let files = scopes.into_iter().filter_map(|scope| self.file(scope, &real)).chain([self.trusted_file()]);
+        let files = files.chain(self.sources().files(&real));
         let stamps: Vec<Stamp> = files.map(|path| stamp(&path)).collect();
         let known = |all: &HashMap<PathBuf, Known>| {
             let (seen, book) = all.get(cwd)?;
@@ -204,6 +213,7 @@ impl RuleBook for RuleFiles {
                 rules::read(&request.path.join("permissions.json")).map(|found| found.text).unwrap_or_default()
             }
             TrustWhat::Workspace => return Err(format!("Not this workspace: {}", request.path.display())),
+            TrustWhat::Sources => self.sources().text_of(request).ok_or_else(|| changed(&request.path))?,
             TrustWhat::Repository => match rules::read(&request.path) {
                 Some(found) if !found.hash.is_empty() && found.hash == request.hash => found.text,
                 _ => return Err(changed(&request.path)),

@@ -17,6 +17,7 @@ use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::gateway::shares::SharedPages;
 use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
+use crate::sources::{Servers, Surroundings};
 use crate::store::prompt_files::PromptFolders;
 use crate::store::{Fsync, Options, Store, StoreError};
 use crate::tools::registry::Registry;
@@ -277,6 +278,8 @@ impl Bootstrap {
             connections: self.opener().connections(),
             books: Arc::new(self.books()),
             tools: Registry::standard(),
+            sources: Arc::new(self.rules().sources()),
+            servers: Servers::new(self.source_surroundings()),
             rules: Arc::new(self.rules()),
             settings: agent::EngineSettings {
                 mode: self.wanted.mode.unwrap_or(self.settings.permissions.mode),
@@ -459,6 +462,21 @@ impl Bootstrap {
         own.push(self.workspace.join("permissions.json"));
         own.extend(crate::tools::protected_files::other_processes::user_folder());
         own
+    }
+
+    /// Inputs of a start of the workspace's sources.
+    #[must_use]
+    pub fn source_surroundings(&self) -> Surroundings {
+        let enforced = sandbox::is_enforced();
+        Surroundings {
+            runner: self.runner.clone(),
+            folder: self.paths.state.join("sources").join(own_name(&self.workspace)),
+            workspace: self.workspace.clone(),
+            own_dirs: self.own_dirs(),
+            allowances: Arc::new(self.allowances()),
+            sandbox: if enforced { self.sandbox_setting() } else { Sandbox::None },
+            variable: Box::new(super::environment::env),
+        }
     }
 
     /// The files of rules.

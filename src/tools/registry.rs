@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The tools that are offered to a model.
 #[derive(Clone)]
-pub struct Registry(Vec<Arc<dyn Tool>>);
+pub struct Registry(Vec<(String, Arc<dyn Tool>)>);
 
 impl Registry {
     /// The tools that lisle brings along.
@@ -42,13 +42,32 @@ impl Registry {
             Arc::new(super::properties::SetStatus),
             Arc::new(super::properties::SetLabels),
         ];
-        Self(tools.into_iter().map(|tool| Arc::new(Guarded(tool)) as Arc<dyn Tool>).collect())
+        Self(Vec::new()).with(tools)
+    }
+
+    /// These tools, and more behind them, with the same checks. One whose name is taken is left out.
+    #[must_use]
+    pub fn with(&self, more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut tools = self.0.clone();
+        for tool in more {
+            let name = tool.spec().name;
+            if tools.iter().all(|(known, _)| *known != name) {
+                tools.push((name, Arc::new(Guarded(tool))));
+            }
+        }
+        Self(tools)
+    }
+
+    /// Descriptions of all tools, each with whether it only reads, in the order of [`Registry::specs`].
+    #[must_use]
+    pub fn offers(&self) -> Vec<(ToolSpec, bool)> {
+        self.0.iter().map(|(_, tool)| (tool.spec(), tool.reads_only())).collect()
     }
 
     /// Descriptions of all tools for a model, always in the same order (prompt caches depend on it).
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.0.iter().map(|tool| tool.spec()).collect()
+        self.0.iter().map(|(_, tool)| tool.spec()).collect()
     }
 
     /// The tool of that name, or the one that other programs call so.
@@ -56,9 +75,9 @@ impl Registry {
     /// # Errors
     /// A sentence for the model that names the tools there are.
     pub fn find(&self, name: &str) -> Result<Arc<dyn Tool>, String> {
-        let named = |name: &str| self.0.iter().find(|tool| tool.spec().name == name).cloned();
+        let named = |name: &str| self.0.iter().find(|(known, _)| known == name).map(|(_, tool)| Arc::clone(tool));
         named(name).or_else(|| foreign::tool(name).and_then(named)).ok_or_else(|| {
-            let names: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
+            let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
             format!("No tool `{}`. Available: {}.", super::input::one_line(name, 60), names.join(", "))
         })
     }
@@ -187,7 +206,7 @@ mod tests {
             ]
         );
         let unmasked: Vec<String> =
-            Registry::standard().0.iter().filter(|tool| !tool.masks_keys()).map(|tool| tool.spec().name).collect();
+            Registry::standard().0.into_iter().filter(|(_, tool)| !tool.masks_keys()).map(|(name, _)| name).collect();
         assert_eq!(unmasked, ["fetch", "ask_user"]);
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);

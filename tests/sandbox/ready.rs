@@ -23,6 +23,7 @@ fn order(cwd: &Path, profile: Profile, line: &str) -> Order {
         folder: WorkingFolder::of(cwd).number(),
         variables: variables.map(|(name, value)| (name.into(), value.into())).to_vec(),
         invocation,
+        talks: false,
     }
 }
 

@@ -91,6 +91,7 @@ fn repository(changed: bool) -> TrustRequest {
         hash: "00".to_owned(),
         text: text.to_owned(),
         changed,
+        starts: Vec::new(),
     }
 }
 

@@ -437,7 +437,9 @@ fn is_written_whole(facts: &CallFacts) -> bool {
         Proposal::Plain | Proposal::Address { .. } => {
             facts.touches.iter().any(|touch| matches!(touch, Touch::Write { .. }))
         }
-        Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Connect { .. } => false,
+        Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Connect { .. } | Proposal::SourceCall { .. } => {
+            false
+        }
     }
 }
 

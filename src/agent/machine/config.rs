@@ -1,14 +1,17 @@
 //! Settings of a machine.
 
+use crate::agent::model_context::prompt::SourceGuide;
 use crate::domain::permission::Mode;
 use crate::domain::tool::ToolSpec;
 use std::path::PathBuf;
 
-/// Settings of a machine, set once but for whether anybody can be asked.
+/// Settings of a machine, set once but for whether anybody can be asked, and for its tools and sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineConfig {
     /// The tools on offer and whether each only reads.
     pub tools: Vec<(ToolSpec, bool)>,
+    /// Texts about sources for models.
+    pub guides: Vec<SourceGuide>,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
     /// Changes of the mode table by the user's settings.

@@ -59,6 +59,7 @@ impl Machine {
             preamble: &self.own.preamble,
             child: self.meta.parent.is_some(),
             no_tools: self.own.no_tools,
+            sources: &self.config.guides,
         })
     }
 

@@ -60,6 +60,7 @@ impl Machine {
             Input::Change(change) => self.change(now, &change, out),
             Input::Preamble(kind, text) => self.set_preamble(kind, text, out),
             Input::Restored(text) => self.restored(now, text, out),
+            Input::SourceFailed(text) => self.source_failed(now, text, out),
             Input::JobEnded(text) => self.job_ended(now, text, out),
             Input::MayReach(number, call, facts) => self.may_reach(now, number, call, *facts, out),
             Input::NoLongerReaches(number) => self.no_longer_reaches(number, out),

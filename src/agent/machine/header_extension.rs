@@ -44,6 +44,9 @@ pub struct HeaderExtension {
     /// Context and strategy of the session.
     #[serde(skip_serializing_if = "Preamble::is_empty")]
     pub preamble: Preamble,
+    /// Sources that were switched on or off in this session, by slug.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, bool>,
     /// Fields of a newer version, unchanged.
     #[serde(flatten)]
     pub other: serde_json::Map<String, Value>,
@@ -77,6 +80,8 @@ impl HeaderExtension {
         let (extended_prompt_cache, rich_tool_descriptions) =
             (switch("extendedPromptCache"), switch("richToolDescriptions"));
         let no_tools = switch("noTools").unwrap_or_default();
+        let sources =
+            other.remove("sources").and_then(|sources| serde_json::from_value(sources).ok()).unwrap_or_default();
         let preamble =
             other.remove("preamble").and_then(|preamble| serde_json::from_value(preamble).ok()).unwrap_or_default();
         Self {
@@ -91,6 +96,7 @@ impl HeaderExtension {
             rich_tool_descriptions,
             no_tools,
             preamble,
+            sources,
             other,
         }
     }

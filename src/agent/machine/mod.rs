@@ -36,6 +36,7 @@ mod remarks;
 mod repeats;
 mod response;
 mod runs;
+mod sources;
 mod state;
 mod stop;
 #[cfg(test)]

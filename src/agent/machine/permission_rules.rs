@@ -9,7 +9,7 @@ use crate::domain::ids::At;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
-use crate::domain::request::{Ask, Request, UserAnswer};
+use crate::domain::request::{Ask, Request, TrustWhat, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::{CallFacts, Touch};
 use crate::permit::{self, Verdict};
@@ -95,7 +95,10 @@ impl Machine {
         } else {
             self.own.not_trusted.push(wanted.hash);
             out.push(Step::KeepMeta(Safety::Synced));
-            let text = "This repository's rules can only restrict.";
+            let text = match wanted.what {
+                TrustWhat::Sources => "These sources stay off.",
+                TrustWhat::Workspace | TrustWhat::Repository => "This repository's rules can only restrict.",
+            };
             out.push(notice(Level::Info, text, "/trust to review them again."));
         }
     }

@@ -76,6 +76,7 @@ impl Bench {
                 (spec("submit_plan"), false),
                 (spec("ask_user"), false),
             ],
+            guides: Vec::new(),
             requests_per_turn: 50,
             policy: crate::permit::Policy {
                 read_only_profile: crate::permit::shell::ReadOnlyProfile::Enforced,

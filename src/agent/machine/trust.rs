@@ -124,7 +124,7 @@ impl Trust {
 
     /// The file that is to be asked about: the first of the repository that was not refused.
     pub(super) fn to_ask(&self, own: &HeaderExtension) -> Option<&TrustRequest> {
-        let open = |one: &&TrustRequest| one.what == TrustWhat::Repository && !own.not_trusted.contains(&one.hash);
+        let open = |one: &&TrustRequest| one.what != TrustWhat::Workspace && !own.not_trusted.contains(&one.hash);
         self.untrusted.iter().find(open)
     }
 

@@ -61,6 +61,7 @@ impl Machine {
                 self.changed_by_user(out);
             }
             SessionCommand::Switch { what, on } => self.switch(what, on, out),
+            SessionCommand::UseSource { source, on } => self.use_source(source, on, out),
             SessionCommand::Rename { title } => self.rename(&title, out),
             // What a model is asked for is the actor's business.
             SessionCommand::Retitle => {}
@@ -82,6 +83,7 @@ impl Machine {
             | SessionCommand::Leave
             | SessionCommand::Context
             | SessionCommand::Rules
+            | SessionCommand::Sources
             | SessionCommand::Forget { .. }
             | SessionCommand::Trust { .. }
             | SessionCommand::AskKey { .. }

@@ -35,6 +35,11 @@ impl SessionActor {
             }
             SessionCommand::Context => self.show_context().await,
             SessionCommand::Rules => self.show_rules().await,
+            SessionCommand::Sources => self.show_sources().await,
+            act @ SessionCommand::UseSource { .. } => {
+                self.act(act).await;
+                self.show_sources().await;
+            }
             SessionCommand::Forget { rule, scope } => self.forget_rule(*rule, scope).await,
             SessionCommand::Trust { request } => self.trust_shown(request).await,
             SessionCommand::AskKey { connection } => self.ask_for_key(connection).await,
@@ -510,6 +515,8 @@ fn leads_to_a_request(act: &SessionCommand) -> bool {
         | SessionCommand::Leave
         | SessionCommand::Context
         | SessionCommand::Rules
+        | SessionCommand::Sources
+        | SessionCommand::UseSource { .. }
         | SessionCommand::Forget { .. }
         | SessionCommand::Trust { .. }
         | SessionCommand::AskKey { .. }

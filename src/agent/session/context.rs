@@ -28,6 +28,8 @@ impl SessionActor {
         }
         self.refresh_models();
         self.refresh_memory().await;
+        self.refresh_sources().await;
+        self.start_sources();
     }
 
     /// Refreshes the facts about models, also after a choice of one.
@@ -145,6 +147,7 @@ impl SessionActor {
         self.refresh_models();
         if !self.machine.is_running() {
             self.refresh_memory().await;
+            self.refresh_sources().await;
         }
         let report = self.machine.context_report(now());
         self.out.send(SessionEvent::Context(Box::new(report)));

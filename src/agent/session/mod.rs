@@ -4,7 +4,7 @@
 //! request leaves, a call before its tool runs. What a disk refuses is kept in memory, tried again, and clients are told.
 //!
 //! Its data are groups with fields of their own, each in a leaf file: `attachments`, `background_jobs`, `calls`,
-//! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources` and `view`. The other files do things with
+//! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources` with `used_sources`, and `view`. The other files do things with
 //! them: `clients` whose command it is, `commands` what people do to the session, `attach` the files that they give along, `loading` reads it
 //! and takes its lock, `saving` is what waits for the disk, `recovery` what a death left, `undo` what is taken back, `side_tasks` what
 //! goes on beside its turns, `context` what the model is told, `connection` which connection answers, `keys` their keys,
@@ -40,6 +40,7 @@ mod side_tasks;
 mod sources;
 mod steps;
 mod undo;
+mod used_sources;
 mod view;
 mod windows;
 
@@ -54,10 +55,8 @@ use super::shared_state::{Shared, loosest_in};
 use super::undo::UndoRecorder;
 use super::worktree;
 use crate::domain::message::UserText;
-use crate::domain::tool::ToolSpec;
 use crate::domain::{SessionId, SessionMeta};
 use crate::protocol::{EngineEvent, SessionCommand, SessionEvent};
-use crate::tools::registry::Registry;
 use attachments::Attachments;
 use background_jobs::BackgroundJobs;
 use calls::Calls;
@@ -68,6 +67,7 @@ use saving::{Draft, Saving};
 use side_requests::SideRequests;
 use sources::Sources;
 use std::sync::Arc;
+use used_sources::UsedSources;
 use view::ClientView;
 
 /// Actor of one session.
@@ -102,6 +102,7 @@ impl SessionActor {
         let files = SessionFiles::new(shared.setup.store.clone(), meta.id, is_new, mailbox.clone());
         let recorder = UndoRecorder::new(settings.undo.clone(), settings.own_dirs.clone(), session_dir);
         let jobs = BackgroundJobs::new(&mailbox, shared.running_jobs.clone());
+        let tools = shared.setup.tools.clone();
         let mut actor = Self {
             shared,
             mailbox,
@@ -117,7 +118,7 @@ impl SessionActor {
             idle_work: IdleWork::default(),
             parent: ParentLink::default(),
             side: SideRequests::default(),
-            sources: Sources::new(is_new),
+            sources: Sources::new(is_new, UsedSources::new(tools)),
         };
         if is_new {
             actor.calls.folder().choose(&actor.machine.meta().cwd);
@@ -183,7 +184,12 @@ impl SessionActor {
                 self.show_models().await;
             }
             Report::Attached { path, made, asker } => self.attached(path, made, asker.as_ref()).await,
-            Report::RulesChanged => self.refresh_rules().await,
+            Report::RulesChanged => {
+                self.refresh_rules().await;
+                self.refresh_sources().await;
+            }
+            Report::SourcesChanged => self.take_tools(),
+            Report::SourcesReady(run, request) => self.sources_ready(run, *request).await,
             Report::Deliver(text) => self.deliver(text).await,
             Report::Titled { title, was, wanted } => self.titled(title, was, wanted).await,
             Report::SideUsage(used, cost) => self.input(Input::SideUsage(used, cost)).await,
@@ -287,7 +293,8 @@ impl SessionActor {
 fn machine_config(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
     let setup = &shared.setup;
     MachineConfig {
-        tools: offers(&setup.tools),
+        tools: setup.tools.offers(),
+        guides: Vec::new(),
         requests_per_turn: setup.settings.requests_per_turn,
         policy: setup.settings.policy,
         client: None,
@@ -302,10 +309,4 @@ fn machine_config(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
         full_tools: setup.settings.full_tools,
         seed: fastrand::u64(..),
     }
-}
-
-/// The tools on offer, each with whether it only reads.
-fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
-    let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
-    tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
 }

@@ -1,5 +1,6 @@
 //! Files and facts that the machine was given, as they were read last.
 
+use super::used_sources::UsedSources;
 use crate::agent::model_context::project_memory::MemoryReader;
 use crate::agent::rule_files::Book;
 use crate::domain::ConnectionName;
@@ -7,7 +8,6 @@ use crate::domain::problem::Problem;
 use std::sync::Arc;
 
 /// Sources of a machine.
-#[derive(Debug, Default)]
 pub(super) struct Sources {
     /// The machine has the rows that the model gets.
     has_context: bool,
@@ -21,12 +21,30 @@ pub(super) struct Sources {
     windows_asked: bool,
     /// A model that did not travel to the connection that answers, until that was said.
     unfit: Option<(String, ConnectionName)>,
+    /// Sources whose tools calls use.
+    used: UsedSources,
 }
 
 impl Sources {
     /// Sources of a session; a new one has no rows to read.
-    pub(super) fn new(is_new: bool) -> Self {
-        Self { has_context: is_new, ..Self::default() }
+    pub(super) fn new(is_new: bool, used: UsedSources) -> Self {
+        Self {
+            has_context: is_new,
+            book: None,
+            memories: Arc::default(),
+            told_memory: Vec::new(),
+            windows_asked: false,
+            unfit: None,
+            used,
+        }
+    }
+
+    pub(super) fn used(&self) -> &UsedSources {
+        &self.used
+    }
+
+    pub(super) fn used_mut(&mut self) -> &mut UsedSources {
+        &mut self.used
     }
 
     pub(super) fn has_context(&self) -> bool {

@@ -65,7 +65,7 @@ impl SessionActor {
             Step::Ask(run, request) => self.ask(run, *request).await,
             Step::Summarise(run, asked) => self.sum(run, *asked),
             Step::Inspect(run, call) => {
-                let tool = self.shared.setup.tools.find(&call.name);
+                let tool = self.sources.used().tools().find(&call.name);
                 let site = self.site(None);
                 self.calls.tasks().inspect(run, call, tool, site);
             }
@@ -111,7 +111,7 @@ impl SessionActor {
         let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
         let mut site = self.site(Some((Decided { run, mode }, &call.id)));
         site.place.allow(&self.machine.extras(mode, &facts));
-        if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
+        if let Ok(tool) = self.sources.used().tools().find(&call.name) {
             self.calls.tasks().run(run, call, tool, (facts, sandbox), site);
         }
     }
@@ -143,12 +143,16 @@ impl SessionActor {
         }
     }
 
-    async fn ask(&mut self, run: RunNo, mut request: crate::provider::ModelRequest) {
+    pub(super) async fn ask(&mut self, run: RunNo, mut request: crate::provider::ModelRequest) {
         self.calls.tasks().forget_before(run);
         if let Some(error) = self.refused_folder() {
             return self.fail_soon(run, error);
         }
         self.look_ahead();
+        self.follow_mode().await;
+        if self.wait_for_sources(run, &request) {
+            return;
+        }
         let connections = &self.shared.setup.connections;
         let name = self.machine.meta().asked().cloned();
         let info = name.as_ref().and_then(|name| connections.info(name));

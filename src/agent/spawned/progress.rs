@@ -117,6 +117,7 @@ impl ChildProgress {
             | SessionEvent::FilesChanged(_)
             | SessionEvent::Context(_)
             | SessionEvent::Rules(_)
+            | SessionEvent::Sources(_)
             | SessionEvent::Notice(_)
             | SessionEvent::Unsaved(_) => false,
         }

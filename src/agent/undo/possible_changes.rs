@@ -98,6 +98,7 @@ impl Intent {
             | Proposal::Script { .. }
             | Proposal::Address { .. }
             | Proposal::Connect { .. }
+            | Proposal::SourceCall { .. }
             | Proposal::Plain => Intent::Unknown,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::app::effect::{Effect, Keep};
 use crate::app::intent::Intent;
+use crate::app::overlays::sources;
 use crate::app::overlays::{
     confirm, connection_picker, doctor, filters, find, help, inbox, jobs, model_picker, prompt, properties, queue,
     rewind, settings, themes, trash, undo, workspaces,
@@ -78,6 +79,7 @@ pub(crate) fn wheel(state: &mut State, by: isize) {
         }
         Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
+        Some(Overlay::Sources(card)) => card.step(by),
         Some(Overlay::Jobs(_)) => jobs::step(state, by),
         Some(Overlay::Queue(_)) => queue::step(state, by),
         Some(Overlay::Health(card)) => {
@@ -152,6 +154,13 @@ pub(crate) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
             return;
         }
         Some(Overlay::Rules(rules)) => return rules.select(at),
+        // A second click on it is what Enter is.
+        Some(Overlay::Sources(card)) => {
+            if card.selected != at {
+                card.select(at);
+                return;
+            }
+        }
         Some(Overlay::Jobs(_)) => return jobs::select(state, at),
         // A second click on it is what Enter is.
         Some(Overlay::Queue(_)) => {
@@ -183,6 +192,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => trash::restore(state, fx),
         Some(Overlay::Audit(audit)) => audit.turn(),
+        Some(Overlay::Sources(_)) => sources::toggle(state, fx),
         Some(Overlay::Context(card)) => card.turn(),
         Some(Overlay::Usage(usage)) => usage.turn(),
         Some(Overlay::Confirm(asked)) => {

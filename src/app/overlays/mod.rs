@@ -25,6 +25,7 @@ pub(crate) mod rules;
 pub(crate) mod session_picker;
 pub(crate) mod session_state;
 pub(crate) mod settings;
+pub(crate) mod sources;
 pub(crate) mod themes;
 pub(crate) mod trash;
 pub(crate) mod undo;

@@ -52,6 +52,11 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
         (TrustWhat::Repository, false) => {
             ("Trust these rules?", "What they allow runs without asking. If the file changes, you are asked again.")
         }
+        (TrustWhat::Sources, changed) => (
+            if changed { "These sources changed. Trust them?" } else { "Trust these sources?" },
+            "Their programs are started and their servers asked when a session sends a message. If the file changes, \
+             you are asked again.",
+        ),
         (TrustWhat::Repository, true) => (
             "These rules changed. Trust them?",
             "What they now allow runs without asking. If the file changes, you are asked again.",

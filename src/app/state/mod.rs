@@ -39,6 +39,7 @@ pub mod screen;
 pub mod search;
 pub mod searches;
 pub mod sessions;
+pub mod sources;
 pub mod terminal;
 pub mod theme_choice;
 pub mod usage;
@@ -354,7 +355,9 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) | Overlay::Context(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) | Overlay::Context(_) | Overlay::Sources(_) => {
+                Context::Inbox
+            }
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,

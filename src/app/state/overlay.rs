@@ -7,6 +7,7 @@ use super::open::Open;
 use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
+use super::sources::SourcesCard;
 use super::usage::Usage;
 use crate::domain::export::SharedFile;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
@@ -54,6 +55,8 @@ pub enum Overlay {
     Context(ContextCard),
     /// The rules in force for a session.
     Rules(Rules),
+    /// Sources of a session.
+    Sources(SourcesCard),
     /// The commands of a session in the background.
     Jobs(JobsCard),
     /// Usage and cost of requests.

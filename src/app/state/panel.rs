@@ -9,7 +9,7 @@ use super::plan::PlanView;
 use crate::domain::Mode;
 use crate::domain::diff::FileDiff;
 use crate::domain::ids::{At, RequestId};
-use crate::domain::request::{Approval, Ask, Request, UserAnswer};
+use crate::domain::request::{Approval, Ask, Request, TrustWhat, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::Proposal;
 
@@ -50,6 +50,10 @@ pub enum Choice {
     Words,
     /// Trust the shown text.
     Trust,
+    /// Let the shown sources start.
+    TrustSources,
+    /// Leave the shown sources off.
+    LeaveSources,
     /// It is not.
     Distrust,
     /// Give the key that is asked for.
@@ -81,6 +85,8 @@ impl Choice {
             Choice::Words => "reply in your own words",
             Choice::Trust => "yes, rules may allow calls",
             Choice::Distrust => "no, rules may only restrict",
+            Choice::TrustSources => "yes, trust this file as it is now",
+            Choice::LeaveSources => "no, leave it off",
             Choice::Key => "type the key",
             Choice::NoKey => "not now",
         }
@@ -151,6 +157,7 @@ pub fn choices(request: &Request) -> Vec<Choice> {
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
+        Ask::Trust(request) if request.what == TrustWhat::Sources => vec![Choice::TrustSources, Choice::LeaveSources],
         Ask::Trust(_) => vec![Choice::Trust, Choice::Distrust],
         Ask::Key(_) => vec![Choice::Key, Choice::NoKey],
     }
@@ -172,6 +179,7 @@ fn shown_in_full(approval: &Approval) -> bool {
         }
         Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Script { script, .. } => script.chars().nth(LONGEST_COMMAND).is_none(),
+        Proposal::SourceCall { arguments, .. } => arguments.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Connect { .. } | Proposal::Plain => true,
     }
 }
@@ -339,8 +347,8 @@ impl Panel {
             Choice::PlanCompactToExecute => self.approval(Mode::Execute, true),
             Choice::PlanDecline => Some(UserAnswer::PlanDecline),
             Choice::Option(text) => Some(UserAnswer::Reply(text.clone())),
-            Choice::Trust => Some(UserAnswer::Trust(true)),
-            Choice::Distrust => Some(UserAnswer::Trust(false)),
+            Choice::Trust | Choice::TrustSources => Some(UserAnswer::Trust(true)),
+            Choice::Distrust | Choice::LeaveSources => Some(UserAnswer::Trust(false)),
             Choice::NoKey => Some(UserAnswer::No(None)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
             Choice::PlanEdit | Choice::StepComment(_) | Choice::Key => None,

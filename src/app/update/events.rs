@@ -5,6 +5,7 @@
 use crate::app::composer::{attach, enhance, send};
 use crate::app::conversation::{rows, search};
 use crate::app::effect::Effect;
+use crate::app::overlays::sources;
 use crate::app::overlays::{
     audit, connection_picker, context, find, health, inbox, model_picker, properties, queue, rules, trash, undo, usage,
 };
@@ -159,6 +160,7 @@ fn of_session(state: &mut State, id: &SessionId, place: EventPlace, event: Sessi
         SessionEvent::FilesChanged(changes) => undo::changed(state, id, *changes),
         SessionEvent::Context(report) => context::shown(state, *report),
         SessionEvent::Rules(known) => rules::shown(state, id, *known),
+        SessionEvent::Sources(known) => sources::shown(state, id, &known),
         SessionEvent::Changed(meta) => snapshot::changed(state, *meta, fx),
         SessionEvent::Notice(notice) => state.notify(notice),
         SessionEvent::Unsaved(unsaved) => {
@@ -275,6 +277,7 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
         | SessionEvent::FilesChanged(_)
         | SessionEvent::Context(_)
         | SessionEvent::Rules(_)
+        | SessionEvent::Sources(_)
         | SessionEvent::Changed(_)
         | SessionEvent::Notice(_)
         | SessionEvent::Unsaved(_)

@@ -10,6 +10,7 @@ mod run;
 mod sessions;
 mod share;
 mod shell;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -39,6 +40,7 @@ pub use shell::{
     Completions, ConfigCommand, KeymapName, KeysCommand, ListKeys, Man, SchemaCommand, Shell, ShowConfig, ThemeNames,
     ThemesCommand,
 };
+pub use sources::{AddSource, SourceLogs, SourcesCommand, TestSource};
 use std::path::PathBuf;
 use values::{by, connection, mode, session_id, session_name, since};
 
@@ -250,6 +252,9 @@ pub enum CliCommand {
     /// Check permissions of commands.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
+    /// Sources: servers of the Model Context Protocol whose tools agents call.
+    #[command(subcommand)]
+    Sources(SourcesCommand),
     /// Run the gateway of this home: turns that go on without a screen, and clients that come and go.
     ///
     /// The app joins it by itself. SIGTERM saves and ends.

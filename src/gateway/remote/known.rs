@@ -89,6 +89,7 @@ pub(super) fn may_be_repeated(command: &Command) -> bool {
                 | SessionCommand::Leave
                 | SessionCommand::Context
                 | SessionCommand::Rules
+                | SessionCommand::Sources
                 | SessionCommand::FilesChanged
                 | SessionCommand::Read
                 | SessionCommand::Stop,

@@ -19,6 +19,7 @@ use crate::sandbox::proxy::inside::{self, WayOut};
 use landlock::ABI;
 use seccompiler::BpfProgram;
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -115,6 +116,8 @@ pub(in crate::sandbox) struct HeldCommand {
     /// Variables; those of this process where there are none.
     environment: Option<Vec<(OsString, OsString)>>,
     cwd: PathBuf,
+    /// Standard input of the command, where the way to the proxy has its place before.
+    input: Option<OwnedFd>,
 }
 
 impl HeldCommand {
@@ -133,7 +136,12 @@ impl HeldCommand {
             return Err("Landlock: this kernel has none, or one that is too old".to_owned());
         }
         let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
-        Ok(Self { profile, abi, command, environment, cwd })
+        Ok(Self { profile, abi, command, environment, cwd, input: None })
+    }
+
+    /// The same with another standard input once the way to the proxy is made.
+    pub(in crate::sandbox) fn with_input(self, input: Option<OwnedFd>) -> Self {
+        Self { input, ..self }
     }
 
     /// Starts it with these streams.
@@ -199,7 +207,8 @@ impl Confined for HeldCommand {
             return Err("without a network of its own it could go around the proxy".to_owned());
         }
         if role == RootRole::Writes && own_network {
-            inside::begin(if bounds.network == Network::Proxy { WayOut::Proxy } else { WayOut::None })?;
+            let way = if bounds.network == Network::Proxy { WayOut::Proxy } else { WayOut::None };
+            inside::begin(way, self.input.as_ref())?;
         }
         let filters = self.filters(bounds, inside)?;
         if own_root {

@@ -37,8 +37,8 @@ pub(in crate::sandbox) struct Child {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sandbox) struct Streams<'a> {
     pub(in crate::sandbox) input: BorrowedFd<'a>,
-    /// For the standard output and error.
     pub(in crate::sandbox) output: BorrowedFd<'a>,
+    pub(in crate::sandbox) errors: BorrowedFd<'a>,
     /// Queue in which openings of masked places are noted; closed before the command begins.
     pub(in crate::sandbox) queue: Option<BorrowedFd<'a>>,
     /// Numbers of descriptors that it keeps until the command begins.
@@ -229,12 +229,12 @@ const FIRST: RawFd = 3;
 fn begin(streams: Option<Streams<'_>>) {
     // The parent is closed to others, and its copy could not name its users that way.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable);
-    let Some(Streams { input, output, .. }) = streams else { return };
+    let Some(Streams { input, output, errors, .. }) = streams else { return };
     // A group of its own, so that `kill 0` in a script does not end its parent.
     let _ = rustix::process::setpgid(None, None);
     let copied = rustix::stdio::dup2_stdin(input)
         .and_then(|()| rustix::stdio::dup2_stdout(output))
-        .and_then(|()| rustix::stdio::dup2_stderr(output));
+        .and_then(|()| rustix::stdio::dup2_stderr(errors));
     if copied.is_err() {
         end(126);
     }

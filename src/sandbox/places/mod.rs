@@ -18,10 +18,12 @@ mod link_targets;
 mod lisle_folders;
 mod mount_points;
 mod python_environment;
+mod reach;
 mod readable;
 pub mod removal;
 pub mod scan;
 mod secrecy;
+mod server;
 mod settled;
 mod sight;
 mod site;
@@ -32,6 +34,7 @@ pub(super) use self::git_index::tests::{index as tests_index, index_of as tests_
 pub use folders::{below_temp, session_temp};
 pub use link_targets::led_to;
 pub use secrecy::SecrecyView;
+pub use server::server;
 pub use site::{Moves, Site};
 
 use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
@@ -61,13 +64,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     // git writes there, also from a folder deep in its tree.
     let folders = repository.iter().flat_map(|one| [&one.common, &one.own]);
     bounds.writable.extend(folders.filter(|folder| !folder.starts_with(site.cwd)).cloned());
-    match site.namespaces {
-        Namespaces::With => bounds.replaced.extend(own_caches(site)),
-        Namespaces::Without => {
-            bounds.writable.extend(temp(site.home));
-            bounds.writable.extend(site.allowances.private.clone().filter(|dir| caches::folder(dir).is_some()));
-        }
-    }
+    caches_and_temp(site, &mut bounds);
     let (protected, pinned) = mounted(site, found, repository, &bounds.replaced);
     (bounds.protected, bounds.pinned) = (protected, pinned);
     for dir in site.own_dirs {
@@ -85,27 +82,18 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     open_for_writing(site, &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, found, &mut bounds);
-    bounds.masked.extend(ways_out());
-    bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
-    bounds.network = site.allowances.network.clone();
-    if bounds.network != Network::Open {
-        bounds.masked.extend(resolvers());
+    reach::with_reach(site, found, repository, bounds)
+}
+
+/// Opens the workspace's own caches and the folders of temporary files for writing.
+fn caches_and_temp(site: &Site<'_>, bounds: &mut Bounds) {
+    match site.namespaces {
+        Namespaces::With => bounds.replaced.extend(own_caches(site)),
+        Namespaces::Without => {
+            bounds.writable.extend(temp(site.home));
+            bounds.writable.extend(site.allowances.private.clone().filter(|dir| caches::folder(dir).is_some()));
+        }
     }
-    // Whoever listens in the project runs outside of the sandbox: a multiplexer there would start anything.
-    if site.namespaces == Namespaces::With {
-        let of_git = repository.iter().flat_map(|one| [&one.common, &one.own]).flat_map(|git| sockets_in(git));
-        let others = |path: &PathBuf| !bounds.sockets.contains(path) && somebody_listens(path);
-        let all: Vec<PathBuf> = found.sockets.iter().cloned().chain(of_git).filter(others).collect();
-        bounds.masked.extend(all);
-    }
-    bounds.masked.retain(|path| !site.approved.contains(path));
-    bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
-    if let Some(file) = excludes::write(site, repository, &bounds.masked) {
-        bounds.readable.push(file);
-    }
-    lisle_folders::cover(site, &mut bounds);
-    mount_points::make(&bounds);
-    Profile::Workspace(bounds)
 }
 
 /// The read-only profile for a command that runs there. Blocks.
@@ -497,59 +485,6 @@ fn named(site: &Site<'_>, readable: &[PathBuf]) -> Vec<PathBuf> {
         !(own || wide || kernel || known || real.starts_with(site.cwd) || hidden())
     };
     site.named.iter().filter(sound).cloned().collect()
-}
-
-/// Sockets of programs that run what they are told, outside, with all the rights of the user or more.
-fn ways_out() -> Vec<PathBuf> {
-    let uid = rustix::process::geteuid().as_raw();
-    let runtime = PathBuf::from(format!("/run/user/{uid}"));
-    let mut out: Vec<PathBuf> = [
-        "docker.sock",
-        "podman/podman.sock",
-        "containerd/containerd.sock",
-        "crio/crio.sock",
-        "systemd/private",
-        "lxd.socket",
-    ]
-    .iter()
-    .flat_map(|name| [Path::new("/run").join(name), runtime.join(name)])
-    .collect();
-    out.push(runtime.join("bus"));
-    if uid == 0 {
-        out.push("/run/dbus/system_bus_socket".into());
-    }
-    out.retain(|path| path.exists());
-    out
-}
-
-/// Sockets that servers left behind stay, so that the next one can take their place. Nobody notices the question: a server
-/// of streams refuses datagrams before it hears of them, and one of datagrams gets none.
-fn somebody_listens(path: &Path) -> bool {
-    let asked = std::os::unix::net::UnixDatagram::unbound().and_then(|socket| socket.connect(path));
-    !asked.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
-}
-
-/// Sockets in one folder.
-fn sockets_in(dir: &Path) -> Vec<PathBuf> {
-    use std::os::unix::fs::FileTypeExt;
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())).map(|entry| entry.path()).collect()
-}
-
-/// Sockets of programs that look up names for others: a way out for whoever writes into the names.
-fn resolvers() -> Vec<PathBuf> {
-    let names = [
-        "systemd/resolve",
-        "systemd/userdb",
-        "nscd",
-        "avahi-daemon/socket",
-        "dbus/system_bus_socket",
-        "dnsmasq",
-        "unbound",
-        "sssd",
-    ];
-    let paths = names.iter().map(|name| Path::new("/run").join(name)).chain([PathBuf::from("/var/lib/sss/pipes")]);
-    paths.filter(|path| path.exists()).collect()
 }
 
 /// Secrets in a folder of the system, of which every user may read what is no secret there, such as `/etc/passwd`.

@@ -6,7 +6,7 @@ use super::handover::PORT;
 use crate::sandbox::runner::descriptor_passing;
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Way out of an own network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,12 @@ pub(crate) enum WayOut {
     Proxy,
 }
 
-/// Brings the loopback interface up and hands the listener over. The standard input is `/dev/null` from then on.
+/// Brings the loopback interface up and hands the listener over. The standard input is `later` from then on, by default
+/// `/dev/null`.
 ///
 /// # Errors
 /// A sentence. The command must not begin then.
-pub(crate) fn begin(way: WayOut) -> Result<(), String> {
+pub(crate) fn begin(way: WayOut, later: Option<&OwnedFd>) -> Result<(), String> {
     loopback().map_err(|e| format!("the loopback interface of its network does not come up: {e}"))?;
     if way == WayOut::None {
         return Ok(());
@@ -29,6 +30,9 @@ pub(crate) fn begin(way: WayOut) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("the way to the proxy could not be made: {e}");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)).map_err(failed)?;
     descriptor_passing::send(std::io::stdin().as_fd(), &[listener.as_fd()]).map_err(failed)?;
+    if let Some(later) = later {
+        return rustix::stdio::dup2_stdin(later).map_err(|e| failed(e.into()));
+    }
     let nothing = std::fs::File::open("/dev/null").map_err(failed)?;
     rustix::stdio::dup2_stdin(&nothing).map_err(|e| failed(e.into()))
 }

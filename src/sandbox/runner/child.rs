@@ -1,11 +1,14 @@
 //! The process of one command: started with its output into a pipe, behind the walls of its profile where it has any.
 
+use super::launch::OwnStreams;
 use super::processes;
 #[cfg(target_os = "linux")]
 use crate::sandbox::Namespaces;
 use crate::sandbox::{Network, Profile};
 use rustix::process::{Pid, Signal};
 use std::ffi::OsString;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -50,12 +53,12 @@ impl Main {
     }
 }
 
-/// Starts the command with its output into `output`.
+/// Starts the command with its output into `output`; with streams of its own that is its standard error alone.
 pub(in crate::sandbox) fn begin(
     profile: Profile,
     command: &[OsString],
     environment: Vec<(OsString, OsString)>,
-    output: OwnedFd,
+    (output, own): (OwnedFd, Option<OwnStreams>),
 ) -> Result<Main, String> {
     #[cfg(target_os = "linux")]
     if profile.bounds().is_some() {
@@ -65,17 +68,27 @@ pub(in crate::sandbox) fn begin(
         use crate::sandbox::linux::opened_masks::Openings;
         use crate::sandbox::linux::pid_namespace::Streams;
         let why = |e: String| format!("sandbox setup failed: {e}");
-        let input = input(&profile)?;
+        let proxied = profile.bounds().is_some_and(|bounds| bounds.network == Network::Proxy);
+        let (own_input, own_output) = own.map(|own| (own.input, own.output)).unzip();
+        // The way to the proxy takes the standard input until the command begins.
+        let (input, later) = match own_input {
+            Some(own) if !proxied => (own, None),
+            later => (input(&profile)?, later),
+        };
         let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
         let openings = if masks { Openings::new() } else { None };
         // Without namespaces nothing is mounted, and the end of a watch would be waited for.
         let mounts = profile.bounds().filter(|bounds| bounds.namespaces == Namespaces::With);
         let renewal = mounts.map(Renewal::of);
-        let numbers = profile.bounds().map(|bounds| bounds.held.numbers()).unwrap_or_default();
+        let mut numbers = profile.bounds().map(|bounds| bounds.held.numbers()).unwrap_or_default();
+        numbers.extend(later.iter().map(AsRawFd::as_raw_fd));
         let held =
             HeldCommand::new(profile, landlock_rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;
+        let held = held.with_input(later);
         let queue = openings.as_ref().map(AsFd::as_fd);
-        let streams = Streams { input: input.as_fd(), output: output.as_fd(), queue, held: &numbers };
+        let written = own_output.as_ref().unwrap_or(&output);
+        let (input, errors) = (input.as_fd(), output.as_fd());
+        let streams = Streams { input, output: written.as_fd(), errors, queue, held: &numbers };
         let child = held.start(streams).map_err(why)?;
         let speaks = child.word.is_some();
         let renewal = renewal.and_then(|renewal| renewal.enter(child.spaces));
@@ -90,14 +103,17 @@ pub(in crate::sandbox) fn begin(
     let (program, arguments) = apart(command)?;
     // This process needs few.
     crate::sandbox::own_process::descriptors::give_back();
-    let second = output.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
+    let (stdin, stdout) = match own {
+        Some(own) => (own.input, own.output),
+        None => (input(&profile)?, output.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?),
+    };
     let mut line = Command::new(&program);
     line.args(arguments)
         .env_clear()
         .envs(environment)
-        .stdin(input(&profile)?)
-        .stdout(Stdio::from(output))
-        .stderr(Stdio::from(second))
+        .stdin(stdin)
+        .stdout(Stdio::from(stdout))
+        .stderr(Stdio::from(output))
         // A group of its own, so that `kill 0` in a script does not end its parent.
         .process_group(0);
     let child = line.spawn().map_err(|e| format!("can't start {}: {e}", program.display()))?;

@@ -9,7 +9,7 @@ use crate::sandbox::places::hidden::HeldPlaces;
 use crate::sandbox::working_folder::FolderNumber;
 use crate::sandbox::{Invocation, WORD};
 use std::ffi::{OsStr, OsString};
-use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::io::{Error, ErrorKind, PipeReader, PipeWriter, Read, Result, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
@@ -19,6 +19,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// The only argument of a parent that waits for its order.
 pub(in crate::sandbox) const WAITS: &str = "-";
+/// Mark of a command with streams of its own.
+const TALKS: &str = "1";
 /// An order is shorter than this.
 const LONGEST: usize = 16 * 1024 * 1024;
 
@@ -33,6 +35,26 @@ pub struct Order {
     pub variables: Vec<(OsString, OsString)>,
     /// The command and what holds it.
     pub invocation: Invocation,
+    /// The command has a standard input and output of its own, and only its standard error is passed on.
+    pub talks: bool,
+}
+
+/// Standard input and output of a command that lisle talks with: the command's ends of two pipes.
+#[derive(Debug)]
+pub(in crate::sandbox) struct OwnStreams {
+    pub(in crate::sandbox) input: OwnedFd,
+    pub(in crate::sandbox) output: OwnedFd,
+}
+
+/// A command that lisle talks with; the output of its parent is what it writes to its standard error.
+#[derive(Debug)]
+pub struct StartedServer {
+    /// Its standard input.
+    pub input: PipeWriter,
+    /// Its standard output.
+    pub output: PipeReader,
+    /// Its parent.
+    pub parent: StartedParent,
 }
 
 /// A parent that was started.
@@ -88,17 +110,33 @@ static READY: Mutex<Option<(PathBuf, StartedParent)>> = Mutex::new(None);
 /// # Errors
 /// The program cannot be started, or takes no order.
 pub fn start(runner: &Path, order: &Order) -> Result<StartedParent> {
+    start_with(runner, order, &[])
+}
+
+/// Starts a command that lisle talks with.
+///
+/// # Errors
+/// As for [`start`].
+pub fn start_server(runner: &Path, order: Order) -> Result<StartedServer> {
+    let order = Order { talks: true, ..order };
+    let (their_input, input) = std::io::pipe()?;
+    let (output, their_output) = std::io::pipe()?;
+    let parent = start_with(runner, &order, &[their_input.as_fd(), their_output.as_fd()])?;
+    Ok(StartedServer { input, output, parent })
+}
+
+fn start_with(runner: &Path, order: &Order, streams: &[BorrowedFd<'_>]) -> Result<StartedParent> {
     let message = order.message()?;
     let ready = READY.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((by, mut parent)) = ready
         && by == runner
         && parent.control.write_all(&message).is_ok()
-        && order.hand_over(&parent.control).is_ok()
+        && order.hand_over(&parent.control, streams).is_ok()
     {
         return Ok(parent);
     }
     let mut parent = spawn(runner)?;
-    match parent.control.write_all(&message).and_then(|()| order.hand_over(&parent.control)) {
+    match parent.control.write_all(&message).and_then(|()| order.hand_over(&parent.control, streams)) {
         // One that ended before it read its order tells by its status.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         other => other?,
@@ -140,28 +178,37 @@ impl Order {
         self.invocation.profile.bounds().map(|bounds| &*bounds.held)
     }
 
-    /// Sends the hidden places that are held.
-    fn hand_over(&self, control: &UnixStream) -> Result<()> {
+    /// Sends the hidden places that are held, then the command's own streams.
+    fn hand_over(&self, control: &UnixStream, streams: &[BorrowedFd<'_>]) -> Result<()> {
         let fds: Vec<BorrowedFd<'_>> = self.held().into_iter().flat_map(HeldPlaces::descriptors).collect();
-        descriptor_passing::send(control.as_fd(), &fds)
+        descriptor_passing::send(control.as_fd(), &fds)?;
+        descriptor_passing::send(control.as_fd(), streams)
     }
 
-    /// Takes them in, where there are some.
+    /// Takes in the hidden places and the command's own streams, where there are some.
     ///
     /// # Errors
     /// A sentence when not all of them came.
-    pub(in crate::sandbox) fn take_over(&mut self, control: BorrowedFd<'_>) -> std::result::Result<(), String> {
-        let Some(bounds) = self.invocation.profile.bounds_mut().filter(|bounds| !bounds.held.is_empty()) else {
-            return Ok(());
-        };
-        let fds = descriptor_passing::receive(control, bounds.held.len())
-            .map_err(|e| format!("the hidden places did not arrive: {e}"))?;
-        bounds.held = HeldPlaces::filled(fds, &bounds.masked).into();
-        Ok(())
+    pub(in crate::sandbox) fn take_over(
+        &mut self,
+        control: BorrowedFd<'_>,
+    ) -> std::result::Result<Option<OwnStreams>, String> {
+        if let Some(bounds) = self.invocation.profile.bounds_mut().filter(|bounds| !bounds.held.is_empty()) {
+            let fds = descriptor_passing::receive(control, bounds.held.len())
+                .map_err(|e| format!("the hidden places did not arrive: {e}"))?;
+            bounds.held = HeldPlaces::filled(fds, &bounds.masked).into();
+        }
+        if !self.talks {
+            return Ok(None);
+        }
+        let fds = descriptor_passing::receive(control, 2)
+            .map_err(|e| format!("the streams of the command did not arrive: {e}"))?;
+        let streams = <[OwnedFd; 2]>::try_from(fds).map(|[input, output]| OwnStreams { input, output });
+        streams.map(Some).map_err(|_| "the streams of the command did not arrive".to_owned())
     }
 
-    /// Bytes of the order: its length, and texts that end with zeros: the directory, its number, the number of places that are held, the number of
-    /// variables, these, and the arguments.
+    /// Bytes of the order: its length, and texts that end with zeros: the directory, its number, the number of places that are held, 1 for
+    /// a command with streams of its own, the number of variables, these, and the arguments.
     fn message(&self) -> Result<Vec<u8>> {
         let arguments = self.invocation.arguments();
         let mut out = vec![0; 4];
@@ -178,6 +225,7 @@ impl Order {
         text(&[self.cwd.as_os_str()])?;
         text(&[OsStr::new(&FolderNumber::written(self.folder))])?;
         text(&[OsStr::new(&self.held().map_or(0, HeldPlaces::len).to_string())])?;
+        text(&[OsStr::new(if self.talks { TALKS } else { "0" })])?;
         text(&[OsStr::new(&self.variables.len().to_string())])?;
         for (name, value) in &self.variables {
             text(&[name, OsStr::new("="), value])?;
@@ -199,6 +247,7 @@ impl Order {
         let cwd = PathBuf::from(owned(texts.next()?));
         let folder = FolderNumber::read(std::str::from_utf8(texts.next()?).ok()?).ok()?;
         let held: usize = std::str::from_utf8(texts.next()?).ok()?.parse().ok()?;
+        let talks = texts.next()? == TALKS.as_bytes();
         let count: usize = std::str::from_utf8(texts.next()?).ok()?.parse().ok()?;
         let mut variables = Vec::with_capacity(count.min(1024));
         for _ in 0..count {
@@ -213,7 +262,7 @@ impl Order {
                 bounds.held = HeldPlaces::expected(held).into();
                 bounds.folder = folder.map(|folder| (cwd.clone(), folder));
             }
-            Self { cwd, folder, variables, invocation }
+            Self { cwd, folder, variables, invocation, talks }
         }))
     }
 
@@ -250,6 +299,7 @@ mod tests {
                 profile: Profile::Open,
                 command: vec!["/bin/sh".into(), "-c".into(), "".into(), OsString::from_vec(vec![0xff, b'x'])],
             },
+            talks: true,
         };
         let mut bytes = order.message().unwrap();
         bytes.push(b'!');

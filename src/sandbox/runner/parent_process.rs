@@ -5,7 +5,7 @@
 //! as long as it has a child of any kind it is not done.
 
 use super::child::{Main, begin};
-use super::launch::Order;
+use super::launch::{Order, OwnStreams};
 use super::temp::{self, Temp};
 use super::{environment, processes};
 use crate::sandbox::working_folder::FolderNumber;
@@ -42,8 +42,8 @@ pub fn parent_main(args: &[OsString]) -> i32 {
         match std::io::stdin().as_fd().try_clone_to_owned().ok().and_then(|from| Order::take(std::fs::File::from(from)))
         {
             Some(order) => order.and_then(|mut order| {
-                order.take_over(std::io::stdin().as_fd())?;
-                go_to(&order.cwd, order.folder).map(|()| order)
+                let streams = order.take_over(std::io::stdin().as_fd())?;
+                go_to(&order.cwd, order.folder).map(|()| (order, streams))
             }),
             None => return 0,
         }
@@ -51,12 +51,12 @@ pub fn parent_main(args: &[OsString]) -> i32 {
         Invocation::parse(args).and_then(|invocation| {
             let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
             let variables = environment::cleaned(std::env::vars_os(), &cwd);
-            Ok(Order { cwd, folder: None, variables, invocation })
+            Ok((Order { cwd, folder: None, variables, invocation, talks: false }, None))
         })
     };
     #[cfg(target_os = "linux")]
     crate::sandbox::own_process::keys::hide_arguments();
-    let parent = ready.and(order).and_then(|order| start(&order));
+    let parent = ready.and(order).and_then(|(order, streams)| start(&order, streams));
     let (report, remains) = match parent {
         Ok(parent) => {
             let (report, remains) = parent.see_it_through();
@@ -119,7 +119,7 @@ fn become_a_parent() -> Result<(), String> {
 }
 
 /// Starts the command.
-fn start(order: &Order) -> Result<CommandParent, String> {
+fn start(order: &Order, streams: Option<OwnStreams>) -> Result<CommandParent, String> {
     let Order { cwd, variables, invocation: call, .. } = order;
     limit_memory(call.memory);
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
@@ -145,7 +145,7 @@ fn start(order: &Order) -> Result<CommandParent, String> {
     if let Some(bounds) = profile.bounds_mut() {
         bounds.writable.extend(temp.iter().map(|temp| temp.at.clone()));
     }
-    let main = begin(profile, &call.command, environment, write)?;
+    let main = begin(profile, &call.command, environment, (write, streams))?;
     Ok(CommandParent {
         main,
         output: Some(read),

@@ -110,7 +110,7 @@ pub(in crate::tools) async fn start(
     }
     // Of another directory than the session's nothing was noted.
     let folder = place.folder.as_ref().filter(|_| cwd == place.cwd).and_then(WorkingFolder::number);
-    let order = Order { cwd: cwd.clone(), folder, variables, invocation };
+    let order = Order { cwd: cwd.clone(), folder, variables, invocation, talks: false };
     let not_started = |e: std::io::Error| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), cwd.display())
     };

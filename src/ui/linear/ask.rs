@@ -126,6 +126,10 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
             out.push("end of script".to_owned());
             out.extend(files.iter().map(|path| format!("file: {}", expose_line(&home_path(path, home)))));
         }
+        Proposal::SourceCall { source, tool, arguments } => {
+            out.push(format!("approval needed: call {} of source {}", expose_line(tool), expose_line(source)));
+            out.extend(labelled("arguments", exposed(arguments)));
+        }
         Proposal::Plain => {
             let subject = expose_line(&approval.subject);
             out.push(format!("approval needed: {} {subject}", clean_line(&approval.tool)));
@@ -203,6 +207,8 @@ fn trusting(request: &TrustRequest, home: &str) -> Vec<String> {
         (TrustWhat::Workspace, _) => "trust this workspace",
         (TrustWhat::Repository, false) => "trust these rules",
         (TrustWhat::Repository, true) => "trust the changed rules",
+        (TrustWhat::Sources, false) => "trust these sources",
+        (TrustWhat::Sources, true) => "trust the changed sources",
     };
     let path = reveal_line(&home_path(&request.path, home));
     let mut out = vec![format!("trust needed: {what}? {path}")];

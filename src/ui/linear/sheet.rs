@@ -171,6 +171,7 @@ fn waits(state: &State, top: &Overlay) -> bool {
         Overlay::Audit(audit) => audit.log.is_none(),
         Overlay::Context(card) => card.report.is_none(),
         Overlay::Rules(rules) => rules.known.is_none(),
+        Overlay::Sources(card) => card.known.is_none(),
         Overlay::Usage(usage) => usage.spending.is_none(),
         _ => false,
     }
@@ -200,6 +201,7 @@ fn verbs(state: &State) -> Vec<Item> {
         Overlay::Trash(bin) if bin.rows.as_ref().is_some_and(|rows| !rows.is_empty()) => {
             Some("revoke the selected one")
         }
+        Overlay::Sources(_) => Some("turn the selected one on or off"),
         Overlay::Audit(_) => Some("expand or collapse the selected one"),
         Overlay::Context(_) => Some("the other view"),
         Overlay::Usage(_) => Some("the next view"),

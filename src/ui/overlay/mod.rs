@@ -13,6 +13,7 @@ mod picker;
 mod queue;
 mod rules;
 mod sheet;
+mod sources;
 pub(in crate::ui) mod undo;
 mod usage;
 mod welcome;
@@ -52,6 +53,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
         Overlay::Context(card) => context::draw(paint, card, body),
         Overlay::Usage(usage) => usage::draw(paint, usage, body),
         Overlay::Rules(known) => rules::draw(paint, known, body),
+        Overlay::Sources(card) => sources::draw(paint, card, body),
         Overlay::Jobs(card) => jobs::draw(paint, card, body),
         Overlay::Queue(card) => queue::draw(paint, card, body),
         Overlay::Health(card) => cards::health(paint, card, body),

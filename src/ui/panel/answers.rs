@@ -257,8 +257,8 @@ fn short(choice: &Choice) -> Option<&'static str> {
         Choice::PlanChanges => "changes",
         Choice::PlanEdit => "edit",
         Choice::PlanDecline => "decline",
-        Choice::Trust => "yes",
-        Choice::Distrust => "no",
+        Choice::Trust | Choice::TrustSources => "yes",
+        Choice::Distrust | Choice::LeaveSources => "no",
         Choice::Words => "own words",
         Choice::StepComment(_) | Choice::Option(_) | Choice::Key | Choice::NoKey => return None,
     })
@@ -297,6 +297,8 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         | Choice::Option(_)
         | Choice::Trust
         | Choice::Distrust
+        | Choice::TrustSources
+        | Choice::LeaveSources
         | Choice::Key
         | Choice::NoKey
         | Choice::StepComment(_) => {

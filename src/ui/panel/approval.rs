@@ -59,6 +59,7 @@ pub(super) fn body(
                 .extend(files.iter().flat_map(|path| styled(paint, &expose(&paint.home_path(path)), width, Role::Dim)));
             lines
         }
+        Proposal::SourceCall { arguments, .. } => styled(paint, &expose(arguments), width, Role::Strong),
         Proposal::Plain => styled(paint, &expose(&approval.subject), width, Role::ToolSubject),
     };
     lines.into_iter().map(ChangeLine::from).collect()
@@ -135,6 +136,7 @@ pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
         Proposal::Address { url } => odd(url).into_iter().collect(),
         Proposal::Connect { to, command } => odd(to).into_iter().chain(odd(command)).collect(),
         Proposal::Script { script, .. } => odd(script).into_iter().collect(),
+        Proposal::SourceCall { tool, arguments, .. } => odd(tool).into_iter().chain(odd(arguments)).collect(),
         Proposal::Plain => return None,
     };
     let list = |wanted: fn(&Lookalike) -> bool| {

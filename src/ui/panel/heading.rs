@@ -62,6 +62,13 @@ pub(super) fn heading(
             Proposal::Script { language, .. } => {
                 vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))]
             }
+            Proposal::SourceCall { source, tool, .. } => vec![
+                loud("Call "),
+                strong(expose(&one_line(tool, paint.signs.cut))),
+                loud(" of source "),
+                strong(expose(&one_line(source, paint.signs.cut))),
+                loud("?"),
+            ],
             Proposal::Plain if alone => {
                 vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }

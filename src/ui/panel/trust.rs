@@ -3,7 +3,7 @@
 use super::super::frame_context::FrameContext;
 use super::lines::styled;
 use crate::domain::request::{TrustRequest, TrustWhat};
-use crate::domain::sanitise::{clean_line, reveal};
+use crate::domain::sanitise::{clean_line, reveal, reveal_line};
 use crate::theme::Role;
 use ratatui::text::Line;
 
@@ -13,12 +13,17 @@ pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
         (TrustWhat::Workspace, _) => "Trust this workspace?",
         (TrustWhat::Repository, false) => "Trust these rules?",
         (TrustWhat::Repository, true) => "Trust the changed rules?",
+        (TrustWhat::Sources, false) => "Trust these sources?",
+        (TrustWhat::Sources, true) => "Trust the changed sources?",
     })
 }
 
 /// Text of the files, in lines of `width` cells.
 pub(in crate::ui) fn body(paint: &FrameContext<'_>, request: &TrustRequest, width: u16) -> Vec<Line<'static>> {
     let mut lines = styled(paint, &reveal(&paint.home_path(&request.path)), width, Role::Dim);
+    for start in &request.starts {
+        lines.extend(styled(paint, &format!("starts {}", reveal_line(start)), width, Role::Strong));
+    }
     for line in request.text.lines() {
         let role = match line.as_bytes().first() {
             Some(b'+') if request.changed => Role::Good,

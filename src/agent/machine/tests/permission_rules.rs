@@ -47,6 +47,7 @@ fn repository(hash: &str) -> TrustRequest {
         hash: hash.into(),
         text: "{}".into(),
         changed: false,
+        starts: Vec::new(),
     }
 }
 

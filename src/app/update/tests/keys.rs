@@ -36,6 +36,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Context(_)) => "context",
         Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
+        Some(Overlay::Sources(_)) => "sources",
         Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Queue(_)) => "queue",
         Some(Overlay::Health(_)) => "health",

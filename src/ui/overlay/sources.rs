@@ -1,0 +1,127 @@
+//! The sources of a session: a row each, and below them all that is known of the selected one.
+
+use super::super::cells;
+use super::super::figures::{count, tokens};
+use super::super::frame_context::FrameContext;
+use crate::app::msg::Target;
+use crate::app::state::sources::SourcesCard;
+use crate::domain::lookalike::expose_line;
+use crate::domain::source::{SourceState, SourceView};
+use crate::keymap::action::{Action, Context, PickerAction};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Rows of what is known of the selected source.
+const DETAIL: u16 = 8;
+/// Columns of a slug.
+const SLUG: usize = 18;
+
+/// Explanation of how a source is made.
+const EMPTY: &str = "No sources. Add one with `lisle sources add NAME -- PROGRAM ARG…` or `lisle sources add NAME URL`, or put a \
+ .mcp.json into the project.";
+
+pub(super) fn draw(paint: &mut FrameContext<'_>, card: &SourcesCard, body: Rect) {
+    let rows = card.rows();
+    let mut title = vec![paint.piece("Sources", Role::PanelTitle)];
+    let cost: u64 = rows.iter().filter(|source| source.on).map(SourceView::tokens).sum();
+    if cost > 0 {
+        title.push(paint.piece(format!("  {} tokens in each request", tokens(cost)), Role::Dim));
+    }
+    let verb = if card.chosen().is_some_and(|source| source.on) { "turn off" } else { "turn on" };
+    let toggle = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox).filter(|_| !rows.is_empty());
+    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).clamp(2, 12);
+    let width = if body.width < 60 { body.width } else { 100.min(body.width.saturating_sub(8)) };
+    let empty = super::sheet::folded(EMPTY, usize::from(width.saturating_sub(4)));
+    let need = if rows.is_empty() { u16::try_from(empty.len()).unwrap_or(2) } else { wanted + 1 + DETAIL };
+    let inner = super::sheet(paint, body, 100, need, &title, &[(toggle, verb)]);
+    if rows.is_empty() {
+        paint.found.overlay_rows = inner.height;
+        let lines = match card.known {
+            None => vec![format!("reading {}", paint.signs.ellipsis())],
+            Some(_) => empty,
+        };
+        for (n, line) in lines.into_iter().enumerate().take(usize::from(inner.height)) {
+            paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Dim);
+        }
+        return;
+    }
+    let detail = DETAIL.min(inner.height / 2);
+    let gap = u16::from(inner.height > detail + 3);
+    let list = Rect { height: inner.height - detail - gap, ..inner };
+    paint.found.overlay_rows = list.height;
+    let height = usize::from(list.height).max(1);
+    let first = card.selected.saturating_sub(height / 2).min(rows.len().saturating_sub(height));
+    for (n, source) in rows.iter().enumerate().skip(first).take(height) {
+        row(paint, source, n, card.selected == n, cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX)));
+    }
+    if let Some(source) = card.chosen() {
+        facts(paint, source, Rect { y: list.bottom() + gap, height: detail, ..inner });
+    }
+}
+
+fn state(source: &SourceView) -> (&'static str, Role) {
+    let role = match source.state {
+        SourceState::Ready => Role::Good,
+        SourceState::Starting => Role::Running,
+        SourceState::Failed { .. } => Role::Error,
+        SourceState::NotTrusted => Role::Warning,
+        SourceState::Idle | SourceState::Unsupported { .. } => Role::Dim,
+    };
+    (source.state.word(), role)
+}
+
+fn row(paint: &mut FrameContext<'_>, source: &SourceView, n: usize, chosen: bool, area: Rect) {
+    let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
+    if chosen {
+        paint.tint(band, Role::Selected);
+    }
+    let text = match (chosen, source.on) {
+        (true, _) => Role::Strong,
+        (false, true) => Role::Text,
+        (false, false) => Role::Dim,
+    };
+    let on = if source.on { "on " } else { "off" };
+    let slug = cells::cut(&source.slug, SLUG, paint.signs.cut).into_owned();
+    let mut left = vec![
+        paint.piece(format!("{on}  "), if source.on { Role::Good } else { Role::Dim }),
+        paint.piece(format!("{slug:<SLUG$}  "), text),
+        paint.piece(expose_line(&source.target), Role::Dim),
+    ];
+    let (word, role) = state(source);
+    let mut right = vec![paint.piece(format!("  {word:>13}"), role)];
+    if area.width >= 60 {
+        let tools = if source.tools.is_empty() { String::new() } else { count(source.tools.len(), "tool", "tools") };
+        right.push(paint.piece(format!("  {tools:>9}"), Role::Dim));
+    }
+    for piece in left.iter_mut().chain(&mut right) {
+        piece.1.bg = None;
+    }
+    paint.sides(area, &left, &right, 16);
+    paint.target(band, Target::OverlayRow(n));
+}
+
+/// Details that the row has no room for: why it does not run, its file, its tools.
+fn facts(paint: &mut FrameContext<'_>, source: &SourceView, area: Rect) {
+    let width = usize::from(area.width);
+    let mut lines: Vec<(String, Role)> = vec![(expose_line(&source.name), Role::Strong)];
+    if let Some(why) = source.state.why() {
+        let folded = super::sheet::folded(&expose_line(why), width);
+        lines.extend(folded.into_iter().take(3).map(|line| (line, state(source).1)));
+    }
+    if source.state == SourceState::NotTrusted {
+        lines.push(("/trust shows what it would start".to_owned(), Role::Warning));
+    }
+    lines.push((expose_line(&paint.home_path(&source.file)), Role::Dim));
+    let read_only = source.tools.iter().filter(|tool| tool.read_only).count();
+    if !source.tools.is_empty() {
+        let cost = tokens(source.tokens());
+        let text = format!("{}, {read_only} read-only, {cost} tokens", count(source.tools.len(), "tool", "tools"));
+        lines.push((text, Role::Text));
+        let names: Vec<&str> = source.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let folded = super::sheet::folded(&names.join("  "), width);
+        lines.extend(folded.into_iter().map(|line| (line, Role::Dim)));
+    }
+    for (n, (line, role)) in lines.into_iter().take(usize::from(area.height)).enumerate() {
+        paint.over(cells::row(area, u16::try_from(n).unwrap_or(u16::MAX)), &line, role);
+    }
+}
