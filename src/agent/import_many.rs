@@ -16,6 +16,8 @@ struct ImportCounts {
     unchanged: usize,
     /// Sessions that a running lisle writes, this one included: what they hold now is theirs.
     in_use: usize,
+    /// Sessions whose imports lie in the trash, which counts as imported.
+    trashed: usize,
     skipped: usize,
     failed: usize,
     /// The first failure.
@@ -29,6 +31,7 @@ impl ImportCounts {
             Some(format!("{} imported or updated", self.changed.len())),
             part(self.unchanged, "unchanged"),
             part(self.in_use, "in use"),
+            part(self.trashed, "in the trash"),
             part(self.skipped, "skipped"),
             part(self.failed, "failed"),
         ];
@@ -79,6 +82,7 @@ fn import_each(store: &Store, at_most: Mode, kind: HistoryKind, found: &Historie
             Ok(Imported { again: Some(Reimport::Added(_, 0)), .. }) => out.unchanged += 1,
             Ok(Imported { meta, .. }) => out.changed.push(meta),
             Err(StoreError::Held { .. }) => out.in_use += 1,
+            Err(StoreError::Trashed { .. }) => out.trashed += 1,
             Err(StoreError::NoImport { .. }) => out.skipped += 1,
             Err(error) => {
                 out.failed += 1;

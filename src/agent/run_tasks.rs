@@ -167,16 +167,23 @@ impl RunTasks {
     ) {
         let CallContext { place, seen, mailbox, .. } = site;
         let lost = Input::Inspected(run, call.id.clone(), Err(DEFECT.to_owned()));
+        let stop = self.of(run).stop;
         self.spawn(run, (mailbox.clone(), lost), async move {
             let id = call.id.clone();
             let found = match tool {
                 Err(unknown) => Err(unknown),
-                Ok(tool) => tokio::task::spawn_blocking(move || match place.fault() {
-                    Some(fault) => Err(fault),
-                    None => tool.inspect(&call.input, &place, &seen),
-                })
-                .await
-                .unwrap_or_else(|error| Err(format!("Internal error checking the call: {error}."))),
+                Ok(tool) => {
+                    let look = tokio::task::spawn_blocking(move || match place.fault() {
+                        Some(fault) => Err(fault),
+                        None => tool.inspect(&call.input, &place, &seen),
+                    });
+                    // It only looks: whoever stops the turn does not wait for it.
+                    let found = tokio::select! {
+                        () = stop.cancelled() => return,
+                        found = look => found,
+                    };
+                    found.unwrap_or_else(|error| Err(format!("Internal error checking the call: {error}.")))
+                }
             };
             let _ = mailbox.report(Report::Input(Input::Inspected(run, id, found))).await;
         });

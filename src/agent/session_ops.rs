@@ -23,7 +23,7 @@ use crate::domain::{At, MessageId, SessionId, SessionMeta};
 use crate::local_export::LocalExport;
 use crate::local_time::day;
 use crate::protocol::EngineEvent;
-use crate::store::{Exported, HistoryKind, Imported, IndexMark, Store, StoreError};
+use crate::store::{Exported, HistoryKind, Imported, IndexMark, NotIncluded, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -491,7 +491,8 @@ impl SessionOps {
         }
         match done {
             Some(Ok(Imported { meta, program, left, again })) => {
-                let (session, again) = (meta.id.clone(), again.map(|again| again.words()));
+                let (session, again, left) =
+                    (meta.id.clone(), again.map(|again| again.words()), NotIncluded::all(&left));
                 self.out.send(EngineEvent::SessionChanged(Box::new(meta)));
                 self.out.send(EngineEvent::Imported { session, program: program.to_owned(), left, again });
             }

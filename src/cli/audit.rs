@@ -11,14 +11,15 @@ use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
 pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
-    let seen = match bootstrap.store.read(&args.id, usize::MAX) {
+    let id = bootstrap.store.named(args.id.as_str()).unwrap_or_else(|| args.id.clone());
+    let seen = match bootstrap.store.read(&id, usize::MAX) {
         Ok(seen) => seen,
         Err(error) => {
             complain(&format!("lisle: {error}."));
             return Exit::Failed;
         }
     };
-    let log = AuditLog::of(args.id.clone(), &seen.rows, usize::MAX);
+    let log = AuditLog::of(id, &seen.rows, usize::MAX);
     let shown = log.entries.iter().filter(|entry| !args.refused || entry.fate() == Fate::Refused);
     let mut out = String::new();
     for entry in shown {

@@ -23,8 +23,12 @@ pub enum Exit {
     WouldAsk = 10,
     /// `permissions check`: the command would be refused.
     WouldDeny = 11,
-    /// Interrupted.
+    /// The terminal went away: SIGHUP.
+    HungUp = 129,
+    /// Interrupted: Ctrl+C, or stopped from another screen.
     Interrupted = 130,
+    /// Asked to end: SIGTERM.
+    Terminated = 143,
 }
 
 impl From<Exit> for ExitCode {

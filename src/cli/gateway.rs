@@ -3,6 +3,7 @@
 use super::args::{CallArgs, GatewayCommand, RestartArgs, ServeArgs, TokenArgs};
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
+use super::stop_signals::{StopSignal, StopSignals};
 use crate::domain::sanitise::clean_line;
 use crate::gateway::dial::{DialError, GatewayRoute};
 use crate::gateway::home::{GatewayFiles, HomeOwnership, Owner};
@@ -17,7 +18,6 @@ use crate::runtime::setup::Bootstrap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::signal::unix::{SignalKind, signal};
 
 /// A gateway that was told to end has ended after this time.
 const ENDS: Duration = Duration::from_secs(30);
@@ -131,18 +131,8 @@ fn network_line(http: &HttpShown) -> String {
 
 /// Completes once the process is asked to end. A terminal that goes away asks for nothing.
 fn end() -> std::io::Result<impl Future<Output = ()>> {
-    let mut term = signal(SignalKind::terminate())?;
-    let mut int = signal(SignalKind::interrupt())?;
-    let mut hup = signal(SignalKind::hangup())?;
-    Ok(async move {
-        loop {
-            tokio::select! {
-                _ = term.recv() => return,
-                _ = int.recv() => return,
-                _ = hup.recv() => {}
-            }
-        }
-    })
+    let mut signals = StopSignals::listen()?;
+    Ok(async move { while signals.next().await == StopSignal::Hangup {} })
 }
 
 pub(super) fn failed(why: &str) -> Exit {

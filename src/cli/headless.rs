@@ -10,6 +10,7 @@ use super::run_input::RunInput;
 use super::run_line::RunLine;
 use super::run_output::RunPrinter;
 use super::run_start::{self, Here, session_of, typed};
+use super::stop_signals::{self, StopSignal};
 use super::{fabric, run_result};
 use crate::agent::Link;
 use crate::domain::attachment::Attachment;
@@ -83,21 +84,27 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
     if matches!(end, Ended::Turn(TurnEnd::Done)) && face.input.schema.is_some() {
         end = face.checked(&mut link, deadline).await;
     }
-    let stopped = matches!(end, Ended::Interrupted | Ended::Late) || face.stage == RunStage::Ending;
+    let stopped = matches!(end, Ended::Interrupted(_) | Ended::Late) || face.stage == RunStage::Ending;
     if !stopped {
         face.print_answer();
     }
+    let is_gone = matches!(end, Ended::Gone(_));
+    if is_gone {
+        face.printer.held_back();
+    }
     // The stopped turn's last rows still belong to the answer.
     let patience = if stopped { LAST_WORDS } else { SAVES };
+    // The engine went with its gateway: nothing more comes of it.
+    let last = async { if is_gone { true } else { finished(face.finish(link, stopped), patience).await } };
     let saved = tokio::select! {
-        saved = finished(face.finish(link, stopped), patience) => saved,
+        saved = last => saved,
         // Asked twice, or something that cannot be ended holds the end.
-        _ = self::interrupted() => {
+        by = stop_signals::next() => {
             if interrupted::is_under_way() {
                 complain("lisle: some files that configure or run code are not restored yet; the next start of lisle \
                  continues.");
             }
-            return Exit::Interrupted;
+            return by.exit();
         }
     };
     if stopped {
@@ -134,7 +141,7 @@ async fn finished(end: impl Future, patience: Duration) -> bool {
 /// End of a run.
 pub(super) enum Ended {
     Turn(TurnEnd),
-    Interrupted,
+    Interrupted(StopSignal),
     /// It took longer than was allowed.
     Late,
     /// The message waits in the queue.
@@ -259,7 +266,7 @@ impl Face {
 
     /// Follows the session until the turn of the message is over, or cannot come.
     pub(super) async fn turn(&mut self, link: &mut Link, deadline: Option<Instant>) -> Ended {
-        let mut interrupted = std::pin::pin!(interrupted());
+        let mut interrupted = std::pin::pin!(stop_signals::next());
         let mut heard = Instant::now();
         loop {
             let silence = heard + if self.stage == RunStage::Accepted { SILENCE } else { BEGINS };
@@ -270,8 +277,10 @@ impl Face {
                 next = link.events.event() => next,
                 why = self.line.lost() => return Ended::Gone(why),
                 by = &mut interrupted => {
-                    self.act(link, if by == CutBy::User { SessionCommand::Stop } else { SessionCommand::Cut { by } }).await;
-                    return Ended::Interrupted;
+                    let cut = SessionCommand::Cut { by: CutBy::Signal };
+                    // Ctrl+C is the user's word.
+                    self.act(link, if by == StopSignal::Interrupt { SessionCommand::Stop } else { cut }).await;
+                    return Ended::Interrupted(by);
                 }
                 () = at(until) => {
                     let by = if until == deadline { CutBy::TimeLimit } else { CutBy::Error };
@@ -576,15 +585,4 @@ async fn at(time: Option<Instant>) {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,
     }
-}
-
-/// Waits for a signal that ends the run, and says what it means: Ctrl+C is the user's word.
-async fn interrupted() -> CutBy {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut int), Ok(mut term), Ok(mut hup)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! { _ = int.recv() => CutBy::User, _ = term.recv() => CutBy::Signal, _ = hup.recv() => CutBy::Signal }
 }

@@ -4,21 +4,24 @@
 use super::args::Import;
 use super::definitions::now;
 use super::exit::Exit;
+use super::import_report::{self, ImportReport, ReportLine};
 use super::output::{complain, print_json, say};
 use super::sessions::size;
+use super::stop_signals::{StopSignal, StopSignals};
 use crate::domain::{Mode, sanitise};
 use crate::runtime::environment::history_places;
 use crate::runtime::setup::Bootstrap;
 use crate::store::{
-    Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, StoreError, histories, histories_in,
+    Histories, HistoryItem, HistoryKind, ImportRun, ImportStop, NotIncluded, Store, StoreError, histories, histories_in,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::collections::HashSet;
+use std::io::{IsTerminal, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Duration;
 
 /// Threads that import: they wait for the disk as much as they work.
@@ -28,7 +31,7 @@ const NAMED: usize = 10;
 
 pub(super) fn run(bootstrap: &Bootstrap, args: &Import) -> Exit {
     if args.scan {
-        return scan(args);
+        return scan(bootstrap, args);
     }
     let Some(path) = &args.path else {
         let Some(kind) = args.from else { return Exit::Usage };
@@ -72,10 +75,11 @@ fn places(kind: HistoryKind) -> Vec<PathBuf> {
 /// One session: its id on stdout.
 fn one(bootstrap: &Bootstrap, args: &Import, path: &Path) -> Exit {
     let at_most = bootstrap.wanted.mode.unwrap_or(Mode::Ask);
-    match bootstrap.store.import(path, Path::new(""), at_most, now()) {
+    let (stop, stopped) = stop_at_signals(ImportStop::default());
+    match bootstrap.store.import_until(path, Path::new(""), (at_most, now()), &stop) {
         Ok(imported) => {
             let again = imported.again.map(|again| again.words());
-            for sentence in again.iter().chain(&imported.left) {
+            for sentence in again.into_iter().chain(imported.left.iter().map(NotIncluded::words)) {
                 complain(&format!("lisle: {sentence}"));
             }
             if args.json {
@@ -84,11 +88,37 @@ fn one(bootstrap: &Bootstrap, args: &Import, path: &Path) -> Exit {
             say(&format!("{}\n", imported.meta.id));
             Exit::Done
         }
+        Err(StoreError::Stopped) => {
+            complain("lisle: stopped, nothing imported.");
+            exit_of(&stopped).unwrap_or(Exit::Failed)
+        }
         Err(error) => {
             complain(&format!("lisle: import failed: {error}."));
             Exit::Failed
         }
     }
+}
+
+/// First signal that asked for the end.
+type Stopped = Arc<OnceLock<StopSignal>>;
+
+/// Has signals stop an import in good order; the second one ends the process.
+fn stop_at_signals(stop: ImportStop) -> (ImportStop, Stopped) {
+    let stopped = Stopped::default();
+    let (sign, by) = (stop.clone(), stopped.clone());
+    tokio::runtime::Handle::current().spawn(async move {
+        let Ok(mut signals) = StopSignals::listen() else { return };
+        let first = signals.next().await;
+        let _ = by.set(first);
+        sign.set();
+        let second = signals.next().await;
+        std::process::exit(second.exit() as i32);
+    });
+    (stop, stopped)
+}
+
+fn exit_of(stopped: &Stopped) -> Option<Exit> {
+    stopped.get().map(|signal| signal.exit())
 }
 
 /// A place of a program, as `--scan` shows it.
@@ -103,19 +133,66 @@ struct ScanLine {
     passed: Vec<String>,
 }
 
-fn scan(args: &Import) -> Exit {
-    let kinds = HistoryKind::ALL.into_iter().filter(|kind| args.from.is_none_or(|wanted| wanted == *kind));
-    let all = kinds.flat_map(|kind| {
-        let named = args.path.as_ref().map(|path| vec![path.clone()]);
-        named.unwrap_or_else(|| places(kind)).into_iter().map(move |path| (kind, path))
-    });
-    let lines = all.filter(|(_, path)| path.symlink_metadata().is_ok()).map(|(kind, path)| {
-        let found = histories(&path, Some(kind));
-        let passed = found.passed.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
-        let (sessions, bytes) = (found.items.len(), found.bytes());
-        ScanLine { kind: kind.word(), program: kind.name(), path, sessions, bytes, passed }
-    });
-    let lines: Vec<ScanLine> = lines.filter(|line| line.sessions > 0 || !line.passed.is_empty()).collect();
+impl ScanLine {
+    fn new(kind: HistoryKind, path: PathBuf) -> Self {
+        Self { kind: kind.word(), program: kind.name(), path, sessions: 0, bytes: 0, passed: Vec::new() }
+    }
+}
+
+/// Histories below a path by what is in them, a line for each program: the counts that an import would give.
+fn scan_path(store: &Store, path: &Path, wanted: Option<HistoryKind>) -> Vec<ScanLine> {
+    let found = histories(path, wanted);
+    let mut lines: Vec<ScanLine> = Vec::new();
+    let mut passed: Vec<String> = found.passed.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
+    let mut seen = HashSet::new();
+    for item in &found.items {
+        match store.look_at_history(item, wanted) {
+            Ok(look) if look.origin.as_ref().is_some_and(|origin| !seen.insert(origin.clone())) => {}
+            Ok(look) => {
+                let line = match lines.iter_mut().find(|line| line.kind == look.kind.word()) {
+                    Some(line) => line,
+                    None => {
+                        lines.push(ScanLine::new(look.kind, path.to_owned()));
+                        let last = lines.len() - 1;
+                        &mut lines[last]
+                    }
+                };
+                line.sessions += 1;
+                line.bytes += item.bytes;
+            }
+            Err(StoreError::NoImport { why, .. }) => passed.push(format!("{}: {why}", item.words())),
+            Err(error) => passed.push(format!("{}: {error}", item.words())),
+        }
+    }
+    if lines.is_empty()
+        && !passed.is_empty()
+        && let Some(kind) = wanted
+    {
+        lines.push(ScanLine::new(kind, path.to_owned()));
+    }
+    match lines.first_mut() {
+        Some(line) => line.passed = passed,
+        None => passed.iter().take(NAMED).for_each(|passed| complain(&format!("lisle: {passed}"))),
+    }
+    lines
+}
+
+fn scan(bootstrap: &Bootstrap, args: &Import) -> Exit {
+    let lines: Vec<ScanLine> = match &args.path {
+        Some(path) => {
+            if let Err(error) = path.symlink_metadata() {
+                complain(&format!("lisle: can't scan {}: {error}.", path.display()));
+                return Exit::Failed;
+            }
+            scan_path(&bootstrap.store, path, args.from)
+        }
+        None => {
+            let kinds = HistoryKind::ALL.into_iter().filter(|kind| args.from.is_none_or(|wanted| wanted == *kind));
+            let all = kinds.flat_map(|kind| places(kind).into_iter().map(move |path| (kind, path)));
+            let there = all.filter(|(_, path)| path.symlink_metadata().is_ok());
+            there.flat_map(|(kind, path)| scan_path(&bootstrap.store, &path, Some(kind))).collect()
+        }
+    };
     if args.json {
         return print_json(&lines);
     }
@@ -126,71 +203,12 @@ fn scan(args: &Import) -> Exit {
     for line in &lines {
         let path = sanitise::clean_line(&line.path.to_string_lossy()).into_owned();
         say(&format!("{:<14} {:>6}  {:>9}  {path}\n", line.kind, line.sessions, size(line.bytes)));
-        line.passed.iter().for_each(|passed| complain(&format!("lisle: {passed}")));
-    }
-    Exit::Done
-}
-
-/// ImportReport on many sessions.
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ImportReport {
-    imported: Vec<ReportLine>,
-    updated: Vec<ReportLine>,
-    unchanged: usize,
-    /// Nothing to import: no messages, or a format that is none.
-    skipped: Vec<ReportLine>,
-    failed: Vec<ReportLine>,
-    bytes: u64,
-    /// Stopped before its end, because the disk is full.
-    incomplete: bool,
-}
-
-#[derive(Serialize)]
-struct ReportLine {
-    source: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-}
-
-impl ImportReport {
-    fn add(&mut self, item: &HistoryItem, done: Result<Imported, StoreError>) {
-        let line = |session: Option<String>, notes| ReportLine { source: item.words(), session, notes };
-        self.bytes += item.bytes;
-        match done {
-            Ok(Imported { again: Some(Reimport::Added(_, 0)), .. }) => self.unchanged += 1,
-            Ok(Imported { meta, left, again, .. }) => {
-                let words = again.as_ref().map(Reimport::words);
-                let line = line(Some(meta.id.to_string()), words.into_iter().chain(left).collect());
-                match again {
-                    Some(Reimport::Added(..) | Reimport::Anew(_)) => self.updated.push(line),
-                    Some(Reimport::Another(_)) | None => self.imported.push(line),
-                }
-            }
-            Err(StoreError::NoImport { why, .. }) => self.skipped.push(line(None, vec![why.to_owned()])),
-            Err(error) => self.failed.push(line(None, vec![error.to_string()])),
+        line.passed.iter().take(NAMED).for_each(|passed| complain(&format!("lisle: {passed}")));
+        if line.passed.len() > NAMED {
+            complain(&format!("lisle: {} more are passed over; --json names all.", line.passed.len() - NAMED));
         }
     }
-
-    fn sentence(&self) -> String {
-        let count = |count: usize, words: &str| (count > 0).then(|| format!("{count} {words}"));
-        let parts = [
-            Some(format!("{} imported", self.imported.len())),
-            count(self.updated.len(), "updated"),
-            count(self.unchanged, "unchanged"),
-            count(self.skipped.len(), "skipped"),
-            count(self.failed.len(), "failed"),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// True for an error that every other session would have too.
-fn is_full(error: &StoreError) -> bool {
-    matches!(error, StoreError::Io { source, .. }
-        if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem))
+    Exit::Done
 }
 
 fn many(bootstrap: &Bootstrap, args: &Import, found: &Histories) -> Exit {
@@ -207,27 +225,45 @@ fn many(bootstrap: &Bootstrap, args: &Import, found: &Histories) -> Exit {
         let source = sanitise::clean_line(&path.to_string_lossy()).into_owned();
         report.skipped.push(ReportLine { source, session: None, notes: vec![why.clone()] });
     }
+    let (_, stopped) = stop_at_signals(run.stop());
     import_all(&run, &found.items, args.from, &mut report, &bar(found));
+    report.stopped = run.stop().is_set();
     let kept = keep(bootstrap, &report);
-    let is_failed = !report.failed.is_empty() || report.incomplete;
+    let exit = exit_of(&stopped).filter(|_| report.stopped).unwrap_or_else(|| report.exit());
     if args.json {
         let printed = print_json(&report);
-        return if is_failed { Exit::Failed } else { printed };
+        return if exit == Exit::Done { printed } else { exit };
     }
+    print(&report, found.items.len() + found.passed.len());
+    if let Some(kept) = kept {
+        complain(&format!("lisle: report: {}", kept.display()));
+    }
+    exit
+}
+
+/// Prints the ids to stdout and the rest to stderr.
+fn print(report: &ImportReport, all: usize) {
     for line in report.imported.iter().chain(&report.updated) {
         line.session.iter().for_each(|id| _ = say(&format!("{id}\n")));
     }
     for line in report.failed.iter().chain(&report.skipped).take(NAMED) {
         complain(&format!("lisle: {}: {}", line.source, line.notes.join(" ")));
     }
+    report.not_included().iter().for_each(|sentence| complain(&format!("lisle: {sentence}")));
     complain(&format!("lisle: {} ({}).", report.sentence(), size(report.bytes)));
-    if report.incomplete {
+    if let Some(line) = report.trashed.first() {
+        complain(&format!(
+            "lisle: deleted sessions count as imported, such as {}: {}.",
+            line.source,
+            line.notes.join(" ")
+        ));
+    }
+    if report.stopped {
+        let left = all.saturating_sub(report.done());
+        complain(&format!("lisle: stopped with {left} of {all} left. Import again: it goes on there."));
+    } else if report.incomplete {
         complain("lisle: stopped, because the disk is full. Free some space and import again: it goes on there.");
     }
-    if let Some(kept) = kept {
-        complain(&format!("lisle: report: {}", kept.display()));
-    }
-    if is_failed { Exit::Failed } else { Exit::Done }
 }
 
 /// Imports with some threads, and takes in what they did as it comes.
@@ -250,7 +286,7 @@ fn import_all(
                     && let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed))
                 {
                     let imported = run.import(item, wanted);
-                    if imported.as_ref().is_err_and(is_full) {
+                    if imported.as_ref().is_err_and(import_report::is_full) {
                         stopped.store(true, Ordering::Relaxed);
                     }
                     if done.send((item, imported)).is_err() {
@@ -266,7 +302,7 @@ fn import_all(
             bar.set_message(format!("{} of {} sessions", count + 1, items.len()));
         }
     });
-    report.incomplete = stopped.load(Ordering::Relaxed);
+    report.incomplete = stopped.load(Ordering::Relaxed) || run.stop().is_set();
     bar.finish_and_clear();
 }
 

@@ -15,6 +15,7 @@ mod gateway;
 mod headless;
 mod help;
 mod import;
+mod import_report;
 mod output;
 mod permissions;
 mod prompt;
@@ -33,6 +34,7 @@ mod sessions;
 mod share;
 mod shell;
 mod sources;
+mod stop_signals;
 mod usage;
 mod version;
 
@@ -50,25 +52,32 @@ use std::process::ExitCode;
 #[must_use]
 pub fn main() -> ExitCode {
     shell::answer_shell();
-    let args = match Args::try_parse() {
+    let args = match Args::try_parse_from(args::search_words(std::env::args_os())) {
         Ok(args) => args,
         Err(mut error) => {
             keep_near(&mut error);
             // Help and version go to stdout and end with 0, mistakes to stderr and end with 2.
             let wrong = error.use_stderr();
-            let _ = error.print();
-            return if wrong { Exit::Usage.into() } else { Exit::Done.into() };
+            let printed = error.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
+            return match printed {
+                _ if wrong => Exit::Usage.into(),
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                    output::complain(&format!("lisle: can't write stdout: {error}."));
+                    Exit::Failed.into()
+                }
+                _ => Exit::Done.into(),
+            };
         }
     };
     if args.version {
-        return version::print(args.verbose).into();
+        return output::unless_lost(version::print(args.verbose)).into();
     }
     // Before the configuration is read: it may be what help is needed for.
     match &args.command {
-        Some(CliCommand::Help(args)) => return help::run(args).into(),
-        Some(CliCommand::Completions(args)) => return shell::completions(args).into(),
-        Some(CliCommand::Man(args)) => return shell::man(args).into(),
-        Some(CliCommand::Schema(command)) => return shell::schema(*command).into(),
+        Some(CliCommand::Help(args)) => return output::unless_lost(help::run(args)).into(),
+        Some(CliCommand::Completions(args)) => return output::unless_lost(shell::completions(args)).into(),
+        Some(CliCommand::Man(args)) => return output::unless_lost(shell::man(args)).into(),
+        Some(CliCommand::Schema(command)) => return output::unless_lost(shell::schema(*command)).into(),
         _ => {}
     }
     if matches!(args.command, Some(CliCommand::ResetTerminal)) {
@@ -94,8 +103,7 @@ pub fn main() -> ExitCode {
     let exit = runtime.block_on(start(args, prompt));
     // Work that does not end by itself must not hold the exit.
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));
-    let exit = if output::is_lost() && exit == Exit::Done { Exit::Failed } else { exit };
-    exit.into()
+    output::unless_lost(exit).into()
 }
 
 /// Leaves of the suggestions those that lisle would make.

@@ -12,8 +12,13 @@ static LOST: AtomicBool = AtomicBool::new(false);
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Decides if a part of the result is missing on stdout, as on a full disk. Then the exit status is not 0.
-pub(super) fn is_lost() -> bool {
+fn is_lost() -> bool {
     LOST.load(Ordering::Relaxed)
+}
+
+/// The exit status, with a result that stdout lacks in mind.
+pub(super) fn unless_lost(exit: Exit) -> Exit {
+    if is_lost() && exit == Exit::Done { Exit::Failed } else { exit }
 }
 
 /// Reports the first failure that is no closed pipe. Returns if the write succeeded.

@@ -77,7 +77,13 @@ pub(super) fn show(folders: &PromptFolders, kind: PromptKind, name: &str) -> Exi
 pub(super) fn list(folders: &PromptFolders, kind: PromptKind, args: &Json) -> Exit {
     let files = folders.list(kind);
     let about = |file: &PromptFile| match kind {
-        PromptKind::Strategy => folders.strategy(&file.name).map(|(about, _)| about).unwrap_or_default(),
+        PromptKind::Strategy => match folders.strategy(&file.name) {
+            Ok((about, _)) => about,
+            Err(error) => {
+                failed(&error);
+                "(broken)".to_owned()
+            }
+        },
         PromptKind::Context | PromptKind::Pattern => String::new(),
     };
     if args.json {

@@ -84,7 +84,7 @@ impl Face {
             usage: RunUsage {
                 input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
                 output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
-                cost_usd: (now.cost_usd - before.cost_usd).max(0.0),
+                cost_usd: Some(now.cost_usd - before.cost_usd).filter(|cost| *cost > 0.0),
             },
             millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         });
@@ -96,7 +96,7 @@ impl Face {
             Ended::Turn(TurnEnd::Done) => RunStatus::Done,
             Ended::Turn(TurnEnd::Plan) => RunStatus::Plan,
             Ended::Turn(TurnEnd::Limit) | Ended::Late => RunStatus::Limit,
-            Ended::Turn(TurnEnd::Stopped) | Ended::Interrupted => RunStatus::Interrupted,
+            Ended::Turn(TurnEnd::Stopped) | Ended::Interrupted(_) => RunStatus::Interrupted,
             Ended::Turn(TurnEnd::Failed)
             | Ended::Queued
             | Ended::Held(_)
@@ -131,7 +131,8 @@ impl Face {
     /// The exit status, with the reason of a bad one.
     fn exit(&self, end: Ended) -> (Exit, Option<String>) {
         match end {
-            Ended::Interrupted | Ended::Turn(TurnEnd::Stopped) => (Exit::Interrupted, None),
+            Ended::Interrupted(by) => (by.exit(), None),
+            Ended::Turn(TurnEnd::Stopped) => (Exit::Interrupted, None),
             Ended::Late => (Exit::Failed, Some("timeout: the turn was stopped; its work so far is saved.".to_owned())),
             Ended::Queued => {
                 let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();

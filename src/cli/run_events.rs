@@ -162,7 +162,7 @@ pub(super) struct RunUsage {
     /// Tokens that the model wrote.
     pub(super) output_tokens: u64,
     /// US dollars; 0 where the price is not known.
-    pub(super) cost_usd: f64,
+    pub(super) cost_usd: Option<f64>,
 }
 
 /// The only line of `--format json`.

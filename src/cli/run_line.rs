@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Time for a gateway that is away to be started again.
-const RETURNS: Duration = Duration::from_secs(60);
+/// Time for a gateway of this machine that is away to be started again, as `lisle gateway restart` does.
+const RETURNS: Duration = Duration::from_secs(5);
 
 /// Rows of a spawned session that are read when it appears.
 const SPAWNED_ROWS: usize = 50;
@@ -51,7 +51,11 @@ impl RunLine {
             let Ok(now) = state.wait_for(away).await.map(|state| state.clone()) else {
                 return std::future::pending().await;
             };
-            let (LineState::Reconnecting { why, .. } | LineState::Down { why, .. }) = now else { continue };
+            let why = match now {
+                LineState::Reconnecting { why, .. } => why,
+                LineState::Down { why, .. } => return why,
+                LineState::Connected => continue,
+            };
             if tokio::time::timeout(RETURNS, state.wait_for(|state| *state == LineState::Connected)).await.is_err() {
                 return why;
             }

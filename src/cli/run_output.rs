@@ -257,6 +257,16 @@ impl RunPrinter {
         self.put(&format!("{rest}{end}"))
     }
 
+    /// Prints what is held back of a text whose end never comes.
+    pub(super) fn held_back(&mut self) -> bool {
+        if self.form != OutputForm::Text || (self.waiting.is_empty() && !self.open_line) {
+            return true;
+        }
+        let rest = std::mem::take(&mut self.waiting);
+        self.printed = 0;
+        self.put(&format!("{}\n", rest.trim_end()))
+    }
+
     /// The end of the run, for whoever reads JSON.
     pub(super) fn result(&self, result: RunResult) {
         match self.form {

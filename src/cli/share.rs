@@ -1,6 +1,7 @@
 //! `lisle share`: conversations that everybody reads who has their address.
 
 use super::args::{ShareArgs, ShareCommand};
+use super::definitions::now;
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
 use crate::domain::export::Format;
@@ -8,7 +9,7 @@ use crate::domain::sanitise::clean_line;
 use crate::domain::{At, SessionId};
 use crate::gateway::shares::{SharedPage, SharedSession};
 use crate::local_export::LocalExport;
-use crate::local_time::minute;
+use crate::local_time::second;
 use crate::runtime;
 use crate::runtime::setup::Bootstrap;
 use crate::runtime::sharing::Shares;
@@ -69,7 +70,11 @@ async fn list(shares: &Shares, as_json: bool) -> Exit {
         return print_json(&all);
     }
     for page in &pages {
-        let until = page.expires.map_or_else(|| "until revoked".to_owned(), |at| format!("until {}", minute(At(at))));
+        let until = match page.expires {
+            None => "until revoked".to_owned(),
+            Some(at) if At(at) <= now() => format!("expired {}", second(At(at))),
+            Some(at) => format!("until {}", second(At(at))),
+        };
         let at = url(page).unwrap_or_else(|| format!("/s/{} (not served now)", page.id));
         if !say(&format!("{}  {}  {until}  {at}\n", page.id, page.session)) {
             break;
@@ -122,8 +127,9 @@ async fn share(bootstrap: &Bootstrap, shares: &Shares, session: &SessionId, args
     };
     if made.url.is_none() {
         complain(
-            "lisle: no gateway serves shared pages now: \"lisle serve --share-listen ADDR:PORT\" does. Uploads need \
-             share.endpoint in config.toml.",
+            "lisle: nobody reads it now, because no gateway listens for shared pages. It is public once one does: \
+             \"lisle serve --share-listen ADDR:PORT\". Uploads need share.endpoint in config.toml. Undo with \
+             \"lisle share revoke ID\".",
         );
     }
     if args.json {

@@ -35,6 +35,10 @@ pub(super) fn completions(args: &Completions) -> Exit {
         Some(shell) => shell.write_registration(VARIABLE, "lisle", "lisle", "lisle", &mut out),
         None => Err(io::ErrorKind::Unsupported.into()),
     };
+    if args.shell == Shell::Bash {
+        // bash would take `--mode=ex` for three words.
+        out.extend_from_slice(b"COMP_WORDBREAKS=${COMP_WORDBREAKS//=}\n");
+    }
     printed(made, &out)
 }
 

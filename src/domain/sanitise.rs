@@ -35,6 +35,19 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(Cleaner::run(text).out) }
 }
 
+/// The same for a message: a carriage return ends a line there, and hides nothing of it. In the output of a command it begins
+/// the line again, as on a terminal.
+#[must_use]
+pub fn clean_message(text: &str) -> Cow<'_, str> {
+    if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(Cleaner::run_in(text, Returns::End).out) }
+}
+
+/// The text with a newline for each carriage return, and one for each pair of both.
+#[must_use]
+pub fn lines_of_returns(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
+}
+
 /// The same on one line: each newline and tab is a blank.
 #[must_use]
 pub fn clean_line(text: &str) -> Cow<'_, str> {
@@ -139,13 +152,13 @@ impl Growing<'_> {
     }
 }
 
-/// Cleans a text that grows at its end.
+/// Cleans a message that grows at its end: carriage returns end lines.
 #[must_use]
 pub fn clean_growing(text: &str) -> Growing<'_> {
     if is_plain(text) {
         return Growing { text: Cow::Borrowed(text), cuts: None };
     }
-    let done = Cleaner::run(text);
+    let done = Cleaner::run_in(text, Returns::End);
     Growing { text: Cow::Owned(done.out), cuts: Some(done.cuts) }
 }
 
@@ -217,8 +230,21 @@ struct Cleaner {
     cuts: Vec<(usize, usize)>,
 }
 
+/// Meaning of a carriage return.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Returns {
+    /// It begins the line again, as on a terminal.
+    Overwrite,
+    /// It ends the line; a newline behind it is part of it.
+    End,
+}
+
 impl Cleaner {
     fn run(text: &str) -> Self {
+        Self::run_in(text, Returns::Overwrite)
+    }
+
+    fn run_in(text: &str, returns: Returns) -> Self {
         let mut me = Self { out: String::with_capacity(text.len()), ..Self::default() };
         let mut open = None;
         let mut at = 0;
@@ -235,6 +261,14 @@ impl Cleaner {
             }
             at += c.len_utf8();
             match (c, fate(c)) {
+                ('\r', _) if returns == Returns::End => {
+                    // Another piece may begin with the newline.
+                    match text.as_bytes().get(at) {
+                        Some(b'\n') => {}
+                        Some(_) => me.newline(at, open),
+                        None => me.newline(at, Some(open.unwrap_or(0))),
+                    }
+                }
                 ('\r', _) => (me.returned, me.back) = (true, 0),
                 ('\u{8}', _) if !me.returned => me.back += 1,
                 (_, CharFate::Newline) => me.newline(at, open),
@@ -511,6 +545,17 @@ mod tests {
         })
     }
 
+    #[test]
+    fn a_carriage_return_ends_a_line_of_a_message_and_begins_one_of_output_again() {
+        for (text, message, output) in [
+            ("one\rtwo", "one\ntwo", "two"),
+            ("one\r\ntwo\r", "one\ntwo\n", "one\ntwo"),
+            ("\x1b[31mone\r\r\ntwo", "one\n\ntwo", "one\ntwo"),
+        ] {
+            assert_eq!((clean_message(text).as_ref(), clean(text).as_ref()), (message, output), "{text:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn nothing_that_a_terminal_acts_on_comes_out(text in nasty(), free in any::<String>()) {
@@ -531,12 +576,12 @@ mod tests {
         fn a_growing_text_can_be_cut_where_it_says(before in nasty(), after in nasty()) {
             let whole = format!("{before}{after}");
             let early = clean_growing(&before);
-            prop_assert_eq!(&early.text, &clean(&before));
-            prop_assert!(clean(&whole).starts_with(early.settled()));
+            prop_assert_eq!(&early.text, &clean_message(&before));
+            prop_assert!(clean_message(&whole).starts_with(early.settled()));
             for offset in early.text.match_indices('\n').map(|(i, _)| i + 1) {
                 if let Some(source) = early.source(offset) {
-                    let joined = format!("{}{}", &early.text[..offset], clean(&whole[source..]));
-                    prop_assert_eq!(joined, clean(&whole).into_owned());
+                    let joined = format!("{}{}", &early.text[..offset], clean_message(&whole[source..]));
+                    prop_assert_eq!(joined, clean_message(&whole).into_owned());
                 }
             }
         }

@@ -48,6 +48,15 @@ pub enum StoreError {
         /// Reason, and what to name instead.
         why: &'static str,
     },
+    /// Its import lies in the trash, which counts as imported.
+    #[error("its import is in the trash as {trash}: restore it with `lisle sessions restore {trash}`")]
+    Trashed {
+        /// Name in the trash.
+        trash: String,
+    },
+    /// An import was stopped by its user; nothing of the session that it was at stays.
+    #[error("the import was stopped")]
+    Stopped,
     /// The header does not fit into what other programs read of it.
     #[error("header of {} too long by {excess} bytes. Remove some labels or shorten the title", .path.display())]
     HeaderTooLong {
@@ -113,6 +122,19 @@ impl StoreError {
         }
     }
 
+    /// The error of an import, which keeps nothing in memory for later: `sessions` is where it wrote.
+    pub(super) fn of_import(self, sessions: &Path) -> Self {
+        use std::io::ErrorKind as Kind;
+        match self {
+            Self::Io { source, .. }
+                if matches!(source.kind(), Kind::StorageFull | Kind::QuotaExceeded | Kind::ReadOnlyFilesystem) =>
+            {
+                Self::io(IMPORTS, sessions, source)
+            }
+            other => other,
+        }
+    }
+
     /// True for a pipe, a device or a folder in the place of a file, and for a file that is too long to be lisle's.
     pub(super) fn is_of_no_file(&self) -> bool {
         use std::io::ErrorKind as Kind;
@@ -123,6 +145,9 @@ impl StoreError {
         Self::Io { doing, path: path.to_owned(), source }
     }
 }
+
+/// What an import does where it writes.
+const IMPORTS: &str = "import to";
 
 /// Fate of rows that came too late.
 fn unwritten_words(rows: usize) -> String {
@@ -137,7 +162,7 @@ fn unwritten_words(rows: usize) -> String {
 fn advice(doing: &str, error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind as Kind;
     // What only looks at something keeps nothing for later.
-    let looks = matches!(doing, "import" | "export" | "search" | "open the workspace" | "work in");
+    let looks = matches!(doing, IMPORTS | "import" | "export" | "search" | "open the workspace" | "work in");
     match error.kind() {
         Kind::StorageFull | Kind::QuotaExceeded if looks => ". Free some space and try again",
         Kind::ReadOnlyFilesystem if looks => ". The file system is read-only; mount it writable",

@@ -35,7 +35,8 @@ pub use format::{header, row};
 pub use interop::export::Exported;
 pub use interop::follow::{Followed, Follower};
 pub use interop::import::{
-    Histories, HistoryItem, HistoryKind, ImportRun, Imported, Reimport, histories, histories_in,
+    Histories, HistoryItem, HistoryKind, HistoryLook, ImportRun, ImportStop, Imported, NotIncluded, Reimport,
+    histories, histories_in,
 };
 pub use interop::merge::Merged;
 pub use interop::properties::PropertiesStamp;

@@ -381,15 +381,7 @@ impl Store {
         let id = self.claim(&meta.id, meta.created)?;
         let dir = layout.session(&id);
         let made = || -> Result<Journal, StoreError> {
-            let path = dir.join(layout::LOCK);
-            let lock = match lock::ask(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
-                LockOutcome::Granted(lock) => lock,
-                LockOutcome::Held(holder) => return Err(StoreError::Held { path: dir.clone(), holder }),
-            };
-            let mut meta = meta.clone();
-            meta.id = id.clone();
-            let mut journal = Journal::new(self.clone(), meta, lock);
-            journal.make()?;
+            let journal = self.begin_in(&dir, SessionMeta { id: id.clone(), ..meta.clone() })?;
             if self.inner.fsync != Fsync::Off {
                 io.fsync_dir(&layout.sessions()).map_err(|e| StoreError::io("save", &layout.sessions(), e))?;
             }
@@ -409,6 +401,18 @@ impl Store {
                 Err(error)
             }
         }
+    }
+
+    /// Writes the files of a new session to an empty directory.
+    pub(super) fn begin_in(&self, dir: &Path, meta: SessionMeta) -> Result<Journal, StoreError> {
+        let path = dir.join(layout::LOCK);
+        let lock = match lock::ask(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
+            LockOutcome::Granted(lock) => lock,
+            LockOutcome::Held(holder) => return Err(StoreError::Held { path: dir.to_owned(), holder }),
+        };
+        let mut journal = Journal::new(self.clone(), meta, dir.to_owned(), lock);
+        journal.make()?;
+        Ok(journal)
     }
 }
 

@@ -201,7 +201,7 @@ async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
     let mut line = line(place, command, timeout, OUTPUT_LIMIT);
     line.told.not_opened =
         access_requests::asked(input, command, place).map(|asked| asked.not_opened).unwrap_or_default();
-    let running = process::start(place, with.sandbox, line, &with.host, &with.call).await?;
+    let running = process::start(place, with.sandbox, line, &with.host, (&with.call, &with.stop)).await?;
     let mut output = BashOutput { kept: KeptOutput::default(), progress: &with.progress, shown: 0 };
     let over = running.see_it_through(&mut output, &with.stop).await;
     let kept = output.kept;
@@ -221,7 +221,7 @@ async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
 async fn in_the_background(command: &str, timeout: Duration, with: &RunContext) -> Result<Outcome, Halt> {
     let mut line = line(&with.place, command, timeout, JOB_OUTPUT_LIMIT);
     line.told.waited_for = false;
-    let id = with.jobs.start((&with.place, with.sandbox), command, line, (&with.host, &with.call)).await?;
+    let id = with.jobs.start((&with.place, with.sandbox), command, line, (&with.host, &with.call, &with.stop)).await?;
     let text = format!(
         "It continues in the background as job {id}. `job_output` gives what it writes and says when it has ended, \
          `job_kill` ends it. You are told with the next request after it ended."

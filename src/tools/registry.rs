@@ -121,7 +121,13 @@ impl Tool for Guarded {
             }
             let checked = {
                 let (tool, input, with) = (Arc::clone(&tool), input.clone(), with.clone());
-                tokio::task::spawn_blocking(move || tool.inspect(&input, &with.place, &with.seen)).await
+                let stop = with.stop.clone();
+                let checked = tokio::task::spawn_blocking(move || tool.inspect(&input, &with.place, &with.seen));
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return Err(RunError::stopped("")),
+                    checked = checked => checked,
+                }
             };
             match checked {
                 Ok(Ok(facts)) if super::same_facts(&facts, &with.facts) => {}
@@ -315,5 +321,64 @@ mod tests {
         bench.stop.cancel();
         let facts = bench.inspect("read", &json!({"path": "a"})).unwrap();
         assert_eq!(bench.run_with("read", json!({"path": "a"}), facts), Err(RunError::stopped("")));
+    }
+
+    /// Tool whose look at a call lasts until it is let go.
+    struct SlowLook {
+        came: std::sync::mpsc::Sender<()>,
+        go: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+        ran: std::sync::atomic::AtomicBool,
+    }
+
+    impl Tool for SlowLook {
+        fn spec(&self) -> ToolSpec {
+            super::super::read::ReadTool.spec()
+        }
+
+        fn reads_only(&self) -> bool {
+            true
+        }
+
+        fn subject(&self, _: &Value) -> String {
+            String::new()
+        }
+
+        fn inspect(&self, _: &Value, _: &CallPlace, _: &Seen) -> Result<CallFacts, String> {
+            self.came.send(()).unwrap();
+            let _ = self.go.lock().unwrap().recv();
+            Err("looked".to_owned())
+        }
+
+        fn run(&self, _: Value, _: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
+            self.ran.store(true, std::sync::atomic::Ordering::SeqCst);
+            Box::pin(async { Ok(Outcome::ok("ran".to_owned())) })
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_stops_a_call_while_it_is_looked_at_waits_for_nothing_and_starts_nothing() {
+        let bench = Bench::new();
+        bench.write("a", "x");
+        let ((came, here), (go, held)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+        let slow = Arc::new(SlowLook { came, go: std::sync::Mutex::new(held), ran: false.into() });
+        let (progress, _shown) = tokio::sync::mpsc::channel(8);
+        let with = RunContext {
+            sandbox: crate::domain::permission::Sandbox::None,
+            place: bench.place.clone(),
+            facts: bench.inspect("read", &json!({"path": "a"})).unwrap(),
+            seen: Arc::clone(&bench.seen),
+            stop: bench.stop.clone(),
+            call: crate::domain::ids::CallId::new("call-1"),
+            progress,
+            jobs: Arc::default(),
+            host: bench.host.clone(),
+        };
+        let call = tokio::spawn(Guarded(slow.clone()).run(json!({"path": "a"}), with));
+        tokio::task::spawn_blocking(move || here.recv().unwrap()).await.unwrap();
+        bench.stop.cancel();
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(30), call).await;
+        assert_eq!(ended.expect("it waited for the look").unwrap(), Err(RunError::stopped("")));
+        go.send(()).unwrap();
+        assert!(!slow.ran.load(std::sync::atomic::Ordering::SeqCst));
     }
 }

@@ -258,7 +258,7 @@ async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
         output_limit: OUTPUT_LIMIT,
         told: super::command::confinement::NamedPlaces::default(),
     };
-    let running = process::start(&with.place, with.sandbox, line, &with.host, &with.call).await?;
+    let running = process::start(&with.place, with.sandbox, line, &with.host, (&with.call, &with.stop)).await?;
     let mut printed = Printed(KeptOutput::default(), &with.progress, 0);
     let over = running.see_it_through(&mut printed, &with.stop).await;
     drop(script);

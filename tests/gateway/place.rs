@@ -57,6 +57,7 @@ impl Place {
         for name in ["SSH_CONNECTION", "XDG_RUNTIME_DIR", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"] {
             command.env_remove(name);
         }
+        crate::support::with_signals(&mut command);
         command
     }
 
@@ -139,6 +140,16 @@ impl Place {
         let mut all = String::new();
         for session in std::fs::read_dir(sessions).into_iter().flatten().flatten() {
             all += &std::fs::read_to_string(session.path().join("session.jsonl")).unwrap_or_default();
+        }
+        all
+    }
+
+    /// Rows that still stream, as they are on the disk.
+    pub fn live_rows(&self) -> String {
+        let sessions = self.lisle_home().join("data/workspaces/default/sessions");
+        let mut all = String::new();
+        for session in std::fs::read_dir(sessions).into_iter().flatten().flatten() {
+            all += &std::fs::read_to_string(session.path().join("live.jsonl")).unwrap_or_default();
         }
         all
     }

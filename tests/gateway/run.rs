@@ -83,3 +83,22 @@ fn a_gateway_that_dies_ends_the_run_with_a_word() {
     assert!(err(&done).contains("the gateway ended, and with it the turn. Open the session with"), "{}", err(&done));
     gate.open();
 }
+
+#[test]
+fn a_run_whose_gateway_is_killed_ends_soon_and_prints_what_came() {
+    let gate = Gate::new();
+    let place = Place::new([], "");
+    let gateway = place.serve();
+    place.server.add(paused("first part ", &gate, "rest"));
+    let run = begin(&place, &["run", "hello"]);
+    place.status_until("the turn runs", |status| running(status) == 1);
+    until("its text is saved", || place.transcripts().contains("hello") && place.server.asked().len() == 1);
+    until("its text came", || place.live_rows().contains("first"));
+    let killed = std::time::Instant::now();
+    gateway.signal(Signal::KILL);
+    let done = run.wait_with_output().unwrap();
+    assert!(killed.elapsed() < std::time::Duration::from_secs(30), "{:?}", killed.elapsed());
+    assert_eq!(done.status.code(), Some(1), "{}", err(&done));
+    assert!(out(&done).starts_with("first"), "{:?}: {}", out(&done), err(&done));
+    gate.open();
+}

@@ -36,6 +36,7 @@ impl Place {
         for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"] {
             command.env_remove(name);
         }
+        support::with_signals(&mut command);
         command
     }
 

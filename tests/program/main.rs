@@ -7,6 +7,7 @@ mod faults;
 mod first_hour;
 mod headless;
 mod help;
+mod import_ends;
 mod linear;
 mod pictures;
 mod prompts;
@@ -19,6 +20,7 @@ mod secrets;
 mod sessions;
 mod share;
 mod shell;
+mod signals;
 mod slow_lines;
 #[path = "../support/mod.rs"]
 mod support;

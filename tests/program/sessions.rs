@@ -506,7 +506,7 @@ fn histories_of_other_programs_are_found_and_imported_at_once() {
     let scan = lisle(&["--scan"]);
     let text = out(&scan);
     assert!(
-        code(&scan) == 0 && text.contains("gemini              2") && text.contains("/.pi/agent/sessions"),
+        code(&scan) == 0 && text.contains("gemini              1") && text.contains("/.pi/agent/sessions"),
         "{text}"
     );
     let scan: Value = serde_json::from_str(&out(&lisle(&["--scan", "--json", "--from", "pi"]))).unwrap();

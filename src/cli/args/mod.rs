@@ -31,6 +31,7 @@ pub use prompts::{
     ContextCommand, EditContext, PatternCommand, PatternRun, RenameContext, SetContext, StrategyCommand,
 };
 pub use run::{InputArgs, LimitArgs, ListingArgs, OutputArgs, RunArgs, RunFormat, RunOutput};
+pub use sessions::search_words;
 pub use sessions::{
     Branch, CleanupArgs, Delete, Export, Import, ListArgs, Restore, SearchArgs, SessionsCommand, Set, Several,
     ShowArgs, Verify,
@@ -210,7 +211,7 @@ pub enum CliCommand {
     /// word waits for it.
     ///
     /// Exit status: 0 done, 1 failed, stopped at a limit, or nobody reads stdout any more, 2 wrong arguments, 3 done but a
-    /// call was refused, 4 no connection with credentials, 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.
+    /// call was refused, 4 no connection with credentials, 5 another process has the session open or took it over, 6 done but not all of it could be saved, 129 SIGHUP, 130 interrupted, 143 SIGTERM. A signal that was ignored at the start stays ignored.
     #[command(
         after_help = "Examples:\n  git diff | lisle run \"review this\" > review.md\n  lisle run --session notes -p summarize < notes.txt"
     )]

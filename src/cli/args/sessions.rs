@@ -9,6 +9,7 @@ use crate::domain::{MessageId, SessionId};
 use crate::store::HistoryKind;
 use clap::{Args as ClapArgs, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `lisle sessions`.
@@ -44,7 +45,10 @@ pub enum SessionsCommand {
     ///
     /// Programs: claude-code, codex, gemini, opencode, pi, craft, fabric-agents, openclaw (or fased), aichat, fabric.
     ///
-    /// Exit status: 0 done, 1 a session could not be imported, or there was none.
+    /// Ctrl+C stops between two records; a second one ends at once. Deleted sessions count as imported while they lie in
+    /// the trash.
+    ///
+    /// Exit status: 0 done, 1 a session could not be imported, or there was none, 129, 130, 143 stopped by a signal.
     #[command(
         verbatim_doc_comment,
         after_help = "Examples:\n  lisle sessions import --scan\n  lisle sessions import --from claude-code\n  lisle sessions import --from fabric trip.json\n  lisle sessions import ~/backup/.codex\n  lisle sessions import --routes ~/.openclaw"
@@ -55,6 +59,7 @@ pub enum SessionsCommand {
     /// Every word must occur in the session; prints the matching rows, best first.
     /// Case, accents and width are ignored. Supports "exact phrase", -exclude, and the filters status:
     /// label: tool: file: in:title|user|assistant|tool after: before: with 2026-11-01, yesterday, 7d, 3m.
+    /// Words behind -- are words, also those that look like options.
     ///
     /// Exit status: 0 found, 1 no matches, 2 invalid query.
     #[command(after_help = "Example: lisle sessions search 'parser \"off by one\" after:7d'")]
@@ -178,8 +183,37 @@ pub struct SearchArgs {
     #[arg(long)]
     pub json: bool,
     /// Query.
-    #[arg(required = true, value_name = "QUERY", num_args = 1.., allow_hyphen_values = true)]
+    #[arg(required = true, value_name = "QUERY", num_args = 1.., value_parser = search_word)]
     pub query: Vec<String>,
+}
+
+/// Sign before a word of a query that begins like an option.
+const WORD_MARK: char = '\u{1}';
+
+fn search_word(word: &str) -> Result<String, std::convert::Infallible> {
+    Ok(word.strip_prefix(WORD_MARK).unwrap_or(word).to_owned())
+}
+
+/// The arguments of the process, in which words of a search such as `-exclude` and `-"two words"` are no options. Those
+/// begin with two dashes, or have a single letter that is one.
+pub fn search_words(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.collect();
+    let Some(at) = args.iter().position(|word| word == "search").filter(|at| *at > 0) else { return args };
+    let before = args.get(..at).unwrap_or_default();
+    // The words of a message may be the same.
+    if before.last().is_none_or(|word| word != "sessions") || before.iter().any(|word| word == "run") {
+        return args;
+    }
+    let is_short = |letter: char| "hVm".contains(letter);
+    for word in args.iter_mut().skip(at + 1).take_while(|word| *word != "--") {
+        let Some(text) = word.to_str().filter(|text| !text.starts_with("--")) else { continue };
+        let Some(rest) = text.strip_prefix('-').filter(|rest| !rest.is_empty()) else { continue };
+        let mut letters = rest.chars();
+        if !(letters.next().is_some_and(is_short) && letters.next().is_none()) {
+            *word = format!("{WORD_MARK}{text}").into();
+        }
+    }
+    args
 }
 
 /// `lisle sessions show`.

@@ -1,11 +1,13 @@
 //! A conversation as markdown: a heading for each message, tool calls folded, fences longer than those inside.
 
 use super::context::ExportContext;
+use super::mask::HOME_MARK;
 use super::parts::{files, input, outcome, spent};
 use crate::domain::datatable;
 pub(super) use crate::domain::datatable::plain;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::{clean, clean_line};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::fmt::Write;
 
 pub(super) fn row(row: &Message, look: &dyn ExportContext) -> String {
@@ -93,6 +95,35 @@ fn closed(text: &str) -> String {
         Some((sign, count)) => format!("{text}\n{}", sign.to_string().repeat(count)),
         None => text.to_owned(),
     }
+}
+
+/// Markdown with `~` in the place of each [`HOME_MARK`], escaped outside of code and tags.
+#[must_use]
+pub fn homes_shown(text: &str) -> String {
+    if !text.contains(HOME_MARK) {
+        return text.to_owned();
+    }
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let (mut verbatim, mut in_block) = (Vec::new(), false);
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => in_block = true,
+            Event::End(TagEnd::CodeBlock) => in_block = false,
+            Event::Text(_) if !in_block => continue,
+            Event::Text(_) | Event::Code(_) | Event::Html(_) | Event::InlineHtml(_) => {}
+            _ => continue,
+        }
+        verbatim.push(range);
+    }
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match c {
+            HOME_MARK if verbatim.iter().any(|range| range.contains(&at)) => out.push('~'),
+            HOME_MARK => out.push_str("\\~"),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// A text in which nothing is a tag.

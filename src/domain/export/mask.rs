@@ -45,17 +45,26 @@ static HOMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"(?m){before}(?:/home/|/Users/|{windows}){name}")).ok()
 });
 
+/// Stands for a masked home in Markdown until it is rendered: two `~` would strike out what is between them.
+pub const HOME_MARK: char = '\u{10fffd}';
+
 /// The text with `~` in the place of home directories, `home` and those of other people, and how many there were. `None`:
 /// there are none.
 #[must_use]
 pub fn homes_masked(text: &str, home: &Path) -> Option<(String, usize)> {
-    let own = path_masked(text, home, "~");
+    homes_masked_as(text, home, '~')
+}
+
+/// The same with another sign, such as [`HOME_MARK`], in the place of home directories.
+#[must_use]
+pub fn homes_masked_as(text: &str, home: &Path, sign: char) -> Option<(String, usize)> {
+    let own = path_masked(text, home, &sign.to_string());
     let (text, before) = own.as_ref().map_or((text, 0), |(text, count)| (text.as_str(), *count));
     let mut count = before;
     let safe = HOMES.as_ref().map(|homes| {
         homes.replace_all(text, |found: &regex::Captures<'_>| {
             count += 1;
-            format!("{}~", found.name("before").map_or("", |before| before.as_str()))
+            format!("{}{sign}", found.name("before").map_or("", |before| before.as_str()))
         })
     });
     let safe = safe.map_or_else(|| text.to_owned(), std::borrow::Cow::into_owned);

@@ -13,7 +13,8 @@ mod parts;
 
 pub use context::ExportContext;
 pub use html::escaped;
-pub use mask::{Masked, folder_masked, homes_masked, markdown_of};
+pub use markdown::homes_shown;
+pub use mask::{HOME_MARK, Masked, folder_masked, homes_masked, homes_masked_as, markdown_of};
 use parts::{files, outcome};
 
 use super::datatable;
@@ -112,6 +113,7 @@ impl Format {
     /// [`Format::row`] with keys masked, and how many there were. The row is masked as well.
     #[must_use]
     pub fn safe_row(self, row: &mut Message, look: &dyn ExportContext) -> (String, usize) {
+        parts::end_lines(row);
         let before = mask::row(row);
         mask::again(self.row(row, look), before)
     }

@@ -247,3 +247,57 @@ fn home_paths_are_masked_wherever_they_begin() {
         (None, Some("1 key"), Some("2 keys, 1 home path"))
     );
 }
+
+/// Words between the tags of a page.
+fn words_of(page: &str) -> String {
+    let body = page.rsplit_once("</h2>").map_or(page, |(_, body)| body);
+    let mut out = String::new();
+    let mut in_tag = false;
+    for c in body.chars() {
+        match c {
+            '<' => in_tag = true,
+            '>' => in_tag = false,
+            c if !in_tag => out.push(c),
+            _ => {}
+        }
+    }
+    out.replace("&amp;", "&").replace("&#39;", "'").trim().to_owned()
+}
+
+proptest::proptest! {
+    #[test]
+    fn masked_homes_are_text_in_a_page_and_in_markdown(
+        pieces in proptest::collection::vec(("[a-z]{1,5}", "[:=, ]", "[a-z]{1,5}"), 1..6),
+    ) {
+        let text: String = pieces.iter().map(|(word, sign, name)| format!("{word}{sign}/home/alice/{name} ")).collect();
+        let shown: String = pieces.iter().map(|(word, sign, name)| format!("{word}{sign}~/{name} ")).collect();
+        let (masked, count) = homes_masked_as(&text, Path::new("/root"), HOME_MARK).unwrap();
+        assert_eq!(count, pieces.len());
+        let page = |text: &str| {
+            Format::Html.safe_row(&mut said(text), &at).0.replace(HOME_MARK, "~")
+        };
+        let html = page(&masked);
+        assert!(!html.contains("<del>"), "{html}");
+        assert_eq!(words_of(&html), shown.trim());
+        let markdown = homes_shown(&masked);
+        assert_eq!(words_of(&page(&markdown)), shown.trim(), "{markdown}");
+    }
+}
+
+#[test]
+fn masked_homes_in_code_have_no_backslash() {
+    let (masked, _) =
+        homes_masked_as("a /home/al/x `/home/al/y`\n\n```\n/home/al/z\n```\n", Path::new("/root"), HOME_MARK).unwrap();
+    assert_eq!(homes_shown(&masked), "a \\~/x `~/y`\n\n```\n~/z\n```\n");
+}
+
+#[test]
+fn a_carriage_return_ends_a_line_of_a_message_and_hides_nothing() {
+    for format in [Format::Markdown, Format::Text, Format::Html] {
+        let text = "first part\rsecond part\r\nthird\r";
+        for mut row in [said(text), asked(text)] {
+            let shown = format.safe_row(&mut row, &at).0;
+            assert!(shown.contains("first part\nsecond part\nthird"), "{format:?}: {shown:?}");
+        }
+    }
+}

@@ -16,7 +16,7 @@ use crate::routes::key::{AgentId, KeyNames, SessionKey, Suffix, find_spellings};
 use crate::routes::maintenance::{ArchiveReason, FileKind, STORE_FILE};
 use crate::routes::row::{RunState, SessionRow, StoredRow};
 use crate::store::io::{Io, PathKind};
-use crate::store::{HistoryItem, HistoryKind, ImportRun, Imported, Reimport, Store, StoreError};
+use crate::store::{HistoryItem, HistoryKind, ImportRun, Imported, NotIncluded, Reimport, Store, StoreError};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -233,6 +233,7 @@ impl StoreImportReport {
         match imported {
             Ok(imported) => return Some(imported),
             Err(StoreError::NoImport { why, .. }) => self.skipped.push(noted(source, why)),
+            Err(error @ StoreError::Trashed { .. }) => self.skipped.push(noted(source, error)),
             Err(error) => self.failed.push(noted(source, error)),
         }
         None
@@ -247,7 +248,7 @@ fn noted(source: &str, why: impl ToString) -> ImportedRoute {
 fn news(imported: &Imported) -> (bool, Vec<String>) {
     let again = imported.again.as_ref();
     let has_news = !matches!(again, Some(Reimport::Added(_, 0)));
-    (has_news, again.map(Reimport::words).into_iter().chain(imported.left.iter().cloned()).collect())
+    (has_news, again.map(Reimport::words).into_iter().chain(imported.left.iter().map(NotIncluded::words)).collect())
 }
 
 /// Tells if a file has a conversation of its own: a transcript or what a reset left. Checkpoints are copies of others.

@@ -3,7 +3,8 @@
 
 use crate::domain::attachment::Attachment;
 use crate::domain::export::{
-    ExportContext, Format, Masked, file_name, folder_masked, homes_masked, markdown_of, openclaw,
+    ExportContext, Format, HOME_MARK, Masked, file_name, folder_masked, homes_masked, homes_masked_as, homes_shown,
+    markdown_of, openclaw,
 };
 use crate::domain::message::Message;
 use crate::domain::{SessionId, SessionMeta, secret};
@@ -40,6 +41,7 @@ struct Sink<'w> {
     waiting: Vec<u8>,
     masked: Masked,
     home: &'w Path,
+    format: Format,
     /// Folder that shows its last name alone.
     folder: Option<PathBuf>,
     /// Rows of a format that is written as a whole.
@@ -50,8 +52,14 @@ impl Sink<'_> {
     /// A text in which no key is left to mask.
     fn safe(&mut self, (text, keys): (String, usize)) -> io::Result<()> {
         self.masked.keys += keys;
-        let (text, homes) = homes_masked(&text, self.home).unwrap_or((text, 0));
+        let sign = if self.format == Format::Markdown { HOME_MARK } else { '~' };
+        let (text, homes) = homes_masked_as(&text, self.home, sign).unwrap_or((text, 0));
         self.masked.homes += homes;
+        let text = match self.format {
+            Format::Markdown => homes_shown(&text),
+            Format::Html => text.replace(HOME_MARK, "~"),
+            Format::Json | Format::Text | Format::Openclaw => text,
+        };
         let short = self.folder.as_ref().and_then(|folder| folder_masked(&text, folder));
         self.bytes(short.unwrap_or(text).as_bytes())
     }
@@ -75,7 +83,7 @@ impl Sink<'_> {
             && let Some(text) = markdown_of(row)
         {
             // Before it is rendered: colours of code would stand in the middle of a path.
-            if let Some((safe, homes)) = homes_masked(text, self.home) {
+            if let Some((safe, homes)) = homes_masked_as(text, self.home, HOME_MARK) {
                 *text = safe;
                 self.masked.homes += homes;
             }
@@ -150,7 +158,7 @@ impl Store {
         // Lines for programs keep the working directory.
         let folder = (!matches!(format, Format::Json | Format::Openclaw)).then(|| meta.cwd.clone());
         let (masked, home) = (Masked::default(), self.inner.home.as_path());
-        let mut sink = Sink { write, waiting: Vec::new(), masked, home, folder, rows: Vec::new() };
+        let mut sink = Sink { write, waiting: Vec::new(), masked, home, format, folder, rows: Vec::new() };
         let mut last = meta.created;
         sink.safe(format.safe_head(&meta, look)).map_err(error)?;
         if let Some(file) = &found.file {

@@ -185,6 +185,15 @@ impl Store {
         out
     }
 
+    /// Whole sessions in the trash with their directories, deleted last at the end.
+    pub(in crate::store) fn trashed_sessions(&self) -> Vec<(TrashId, PathBuf)> {
+        let dir = self.inner.layout.trash();
+        let named = |name: String| parse(&name).filter(|(.., cleared)| !cleared).map(|(_, deleted, _)| (deleted, name));
+        let mut found: Vec<(At, String)> = self.names(&dir).unwrap_or_default().into_iter().filter_map(named).collect();
+        found.sort();
+        found.into_iter().map(|(_, name)| (TrashId(name.clone()), dir.join(name))).collect()
+    }
+
     /// Removes for good what was deleted before `older_than`, and what deaths left half made or half removed. Gives the
     /// number of sessions. Only names that lisle gives are touched.
     ///

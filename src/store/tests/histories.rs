@@ -1,6 +1,6 @@
 //! Whole histories of gemini-cli, opencode, pi, OpenClaw, fabric and aichat as sessions here.
 
-use super::import::{asked, call_of, fixture, infos, rows_of};
+use super::import::{asked, call_of, fixture, infos, left_of, rows_of};
 use super::lifecycle::quick;
 use super::*;
 use crate::domain::message::{Body, InfoKind};
@@ -60,7 +60,7 @@ fn a_whole_history_of_gemini() {
     assert!(matches!(&rows[call + 1].body, Body::Info(info) if info.kind == InfoKind::Interrupted));
     let said = format!("{rows:?}");
     assert!(!said.contains("branch B") && said.contains("answer on branch C") && !said.contains("session_context"));
-    assert_eq!(imported.left, ["Rewound messages not included: 1."]);
+    assert_eq!(left_of(&imported), ["Rewound messages not included: 1."]);
     // What a resume left behind has no messages.
     let store = quick(_root.path());
     let empty = fixture("gemini-home/tmp/work/chats/session-2026-11-22T22-24-c431ac11.jsonl");
@@ -136,7 +136,7 @@ fn is_opencode(imported: &Imported, rows: &[Message]) {
     assert_eq!(changes(rows, "write"), [(2, 0, true)]);
     assert_eq!((infos(rows, InfoKind::Interrupted), infos(rows, InfoKind::Compacted), partial(rows)), (2, 1, 1));
     assert!(rows.iter().filter_map(Message::tool).any(|call| call.name == "spawn"));
-    assert_eq!(imported.left, ["Subagent sessions not included: 1."]);
+    assert_eq!(left_of(imported), ["Subagent sessions not included: 1."]);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_whole_history_of_pi() {
     assert_eq!(kept.as_ref(), Some(&rows[0].id));
     let said = format!("{rows:?}");
     assert!(!said.contains("answer on branch A") && said.contains("answer on branch B"));
-    assert_eq!(imported.left, ["Rewound messages not included: 1."]);
+    assert_eq!(left_of(&imported), ["Rewound messages not included: 1."]);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_transcript_of_openclaw() {
     // What the gateway said itself is no model's.
     let said = rows.iter().find(|row| matches!(&row.body, Body::Assistant(said) if said.text.starts_with("The train")));
     assert_eq!(said.unwrap().model, None);
-    assert_eq!(imported.left, ["Half-written last lines not included: 1."]);
+    assert_eq!(left_of(&imported), ["Half-written last lines not included: 1."]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn sessions_of_fabric_and_of_aichat() {
     let (_root, imported, rows) = rows_of("fabric/trip.json");
     assert_eq!(asked(&rows), ["Grüße 修复: a long article", "and this picture?"]);
     assert_eq!((imported.program, imported.meta.title.as_str()), ("fabric", "trip"));
-    assert_eq!(imported.left, ["Attached files not included: 1.", "Command lines not included: 2."]);
+    assert_eq!(left_of(&imported), ["Attached files not included: 1.", "Command lines not included: 2."]);
     // Each turn has its system message again.
     let notes: Vec<&str> = rows
         .iter()
@@ -230,7 +230,7 @@ fn sessions_of_fabric_and_of_aichat() {
     assert_eq!(infos(&rows, InfoKind::Compacted), 1);
     let call = rows.iter().find_map(Message::tool).unwrap();
     assert_eq!((call.name.as_str(), call.result.as_deref()), ("get_weather", Some("{\"sky\":\"grey\"}")));
-    assert_eq!(imported.left, ["Attached files not included: 1."]);
+    assert_eq!(left_of(&imported), ["Attached files not included: 1."]);
 }
 
 /// The first `count` records of a history, in its own form.
@@ -451,7 +451,10 @@ fn odd_lines_cost_themselves_alone() {
     std::fs::write(&path, text).unwrap();
     let store = quick(root.path());
     let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-    assert_eq!(imported.left, ["Lines that are not JSON not included: 3.", "Half-written last lines not included: 1."]);
+    assert_eq!(
+        left_of(&imported),
+        ["Lines that are not JSON not included: 3.", "Half-written last lines not included: 1."]
+    );
     let rows = store.read(&imported.meta.id, 9).unwrap().rows;
     assert_eq!(asked(&rows).len(), 1);
     assert!(store.session_dir(&imported.meta.id).starts_with(root.path()));

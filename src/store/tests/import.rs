@@ -20,7 +20,8 @@ pub(super) fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, 
     assert_eq!(imported.meta.messages as usize, rows.len());
     // What was not included is told at the end, but for a line that may still be written.
     let last = rows.last().map(|row| format!("{:?}", row.body)).unwrap_or_default();
-    let mut noted = imported.left.iter().filter(|sentence| !sentence.starts_with("Half-written"));
+    let left = left_of(&imported);
+    let mut noted = left.iter().filter(|sentence| !sentence.starts_with("Half-written"));
     assert!(noted.all(|sentence| last.contains(sentence.as_str())), "{last}");
     let said = rows.iter().filter(|row| !matches!(row.body, Body::Info(_)));
     let words = said.map(|row| match &row.body {
@@ -34,6 +35,11 @@ pub(super) fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, 
     });
     let words = words.collect();
     (root, imported, words)
+}
+
+/// Sentences on what an import left out.
+pub(super) fn left_of(imported: &Imported) -> Vec<String> {
+    imported.left.iter().map(crate::store::NotIncluded::words).collect()
 }
 
 #[test]
@@ -56,7 +62,7 @@ fn a_transcript_of_claude_code() {
     assert!(meta.id.as_str().starts_with("260526-"), "{}", meta.id);
     assert_eq!((imported.program, meta.last_message), ("Claude Code", At(1_779_780_480_000)));
     let left = ["Lines that are not JSON not included: 1.", "Subagent records not included: 1."];
-    assert_eq!(imported.left, left);
+    assert_eq!(left_of(&imported), left);
     let rows = quick(root.path()).read(&meta.id, 99).unwrap().rows;
     let files: Vec<_> = rows
         .iter()
@@ -81,7 +87,7 @@ fn rollouts_of_codex() {
         "assistant: There are 12.",
     ];
     assert_eq!(words, wanted);
-    assert_eq!(imported.left, ["Web searches not included: 1."]);
+    assert_eq!(left_of(&imported), ["Web searches not included: 1."]);
     assert_eq!((imported.meta.mode, imported.meta.shown_title()), (Mode::Explore, "How many files are here?"));
     let (_root, imported, words) = self::imported("codex-older.jsonl", Mode::Ask);
     assert_eq!(words, ["you: Say hello", "bash echo hello [Completed]: hello", "assistant: hello"]);
@@ -166,7 +172,7 @@ fn a_whole_history_of_claude_code() {
     let typed = call_of(&rows, "echo mine ü");
     assert!(typed.id.as_str().starts_with("typed-"), "{}", typed.id);
     assert_eq!(typed.result.as_deref(), Some("mine ü"));
-    let left = imported.left.join("\n");
+    let left = left_of(&imported).join("\n");
     assert!(left.contains("Rewound messages not included: 1."), "{left}");
     assert!(left.contains("Subagent records not included: 1."), "{left}");
     let said = format!("{rows:?}");
@@ -323,7 +329,7 @@ fn a_picture_goes_with_the_message_of_its_own_record_alone() {
     }
     std::fs::write(&path, lines).unwrap();
     let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-    assert_eq!(imported.left, ["Attached files not included: 1."]);
+    assert_eq!(left_of(&imported), ["Attached files not included: 1."]);
     let rows = store.read(&imported.meta.id, 99).unwrap().rows;
     assert!(rows.iter().all(|row| !matches!(&row.body, Body::User(said) if !said.attachments.is_empty())));
 }
@@ -352,7 +358,7 @@ fn a_later_import_says_what_was_not_included_since() {
         text.push_str(&more);
         std::fs::write(&path, &text).unwrap();
         let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-        assert_eq!(imported.left, left);
+        assert_eq!(left_of(&imported), left);
         let rows = store.read(&imported.meta.id, 99).unwrap().rows;
         let last = format!("{:?}", rows.last().unwrap().body);
         assert!(left.iter().all(|sentence| last.contains(sentence)), "{last}");

@@ -8,6 +8,7 @@ mod export;
 mod follow;
 mod histories;
 mod import;
+mod import_ends;
 mod interop;
 mod large;
 mod last_words;

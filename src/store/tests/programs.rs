@@ -1,6 +1,6 @@
 //! Histories as today's versions of other programs write them, in small form.
 
-use super::import::{asked, infos};
+use super::import::{asked, infos, left_of};
 use super::lifecycle::quick;
 use super::*;
 use crate::domain::message::{Body, InfoKind};
@@ -106,7 +106,7 @@ fn a_fork_of_codex_without_its_parent_says_what_it_lacks() {
     write(&path, &fork(json!({})));
     let alone = import(root.path(), &path);
     assert_eq!(asked(&rows(root.path(), &alone)), ["forked"]);
-    assert_eq!(alone.left, ["Earlier records, of a file that is missing, not included: 3."]);
+    assert_eq!(left_of(&alone), ["Earlier records, of a file that is missing, not included: 3."]);
     // Once the parent is there the fork is whole, in a session of its own.
     write(&root.path().join(format!("rollout-2026-11-28T01-13-36-{PARENT}.jsonl")), &parent_of_fork());
     let whole = import(root.path(), &path);
@@ -142,7 +142,7 @@ fn a_subagent_of_codex_comes_with_its_parent() {
     records.extend(parent_of_fork());
     write(&other, &records);
     let imported = import(root.path(), &one);
-    assert_eq!(imported.left, ["Subagent sessions not included: 1."]);
+    assert_eq!(left_of(&imported), ["Subagent sessions not included: 1."]);
     let rows = rows(root.path(), &imported);
     assert_eq!(asked(&rows), ["one", "two"], "nobody typed how a subagent ended");
     assert_eq!(jobs(&rows), ["A subagent ended (completed): It is *done*."]);
@@ -286,7 +286,7 @@ fn a_picture_that_stands_elsewhere_is_counted() {
         claude(2, "assistant", json!([read])),
         claude(3, "user", json!([{"type": "tool_result", "tool_use_id": "c", "content": [image]}])),
     ]);
-    assert_eq!(imported.left, ["Attached files not included: 1."]);
+    assert_eq!(left_of(&imported), ["Attached files not included: 1."]);
     assert_eq!(rows[1].tool().unwrap().result.as_deref(), Some("[attached file not included]"));
 }
 
@@ -456,7 +456,7 @@ fn what_claude_code_notes_for_itself_is_no_loss_and_its_cost_is_the_sessions() {
     records.push(with(claude(2, "assistant", json!("")), json!({"message": answer})));
     records.extend([0.01, 0.02].map(|cost| json!({"type": "cost-state", "sessionId": "s", "totalCostUSD": cost})));
     let (_root, imported, _) = imported(&records);
-    assert_eq!((imported.left, imported.meta.usage.cost_usd), (Vec::<String>::new(), 0.02));
+    assert_eq!((left_of(&imported), imported.meta.usage.cost_usd), (Vec::<String>::new(), 0.02));
 }
 
 #[test]
@@ -518,7 +518,7 @@ fn the_text_of_a_file_that_opencode_read_for_the_user_is_attached() {
         {"info": {"id": "m1", "role": "user", "time": {"created": 2}}, "parts": parts},
     ]});
     let (_root, imported, rows) = imported(&[document]);
-    assert_eq!((asked(&rows), &imported.left), (vec!["see"], &vec!["Attached files not included: 1.".to_owned()]));
+    assert_eq!((asked(&rows), left_of(&imported)), (vec!["see"], vec!["Attached files not included: 1.".to_owned()]));
     assert_eq!(attached(&rows), [("note.txt".to_owned(), Some(read.to_owned()))]);
 }
 
@@ -544,7 +544,7 @@ fn a_line_that_is_written_to_its_end_later_leaves_no_note() {
     let (first, second) = (claude(1, "user", json!("one")).to_string(), claude(2, "user", json!("two")).to_string());
     std::fs::write(&path, format!("{first}\n{}", &second[..40])).unwrap();
     let half = import(root.path(), &path);
-    assert_eq!(half.left, ["Half-written last lines not included: 1."]);
+    assert_eq!(left_of(&half), ["Half-written last lines not included: 1."]);
     assert_eq!(infos(&rows(root.path(), &half), InfoKind::Remark), 0);
     std::fs::write(&path, format!("{first}\n{second}\n")).unwrap();
     let whole = import(root.path(), &path);
@@ -591,7 +591,7 @@ fn the_older_storage_of_opencode_is_read() {
     let path = stored(root.path());
     let imported = import(root.path(), &path);
     assert_eq!((imported.program, imported.meta.title.as_str()), ("opencode", "Old"));
-    assert_eq!(imported.left, ["Lines that are not JSON not included: 1."]);
+    assert_eq!(left_of(&imported), ["Lines that are not JSON not included: 1."]);
     let rows = rows(root.path(), &imported);
     assert_eq!(asked(&rows), ["one"]);
     assert!(matches!(&rows[1].body, Body::Assistant(said) if said.text == "first"), "{rows:?}");
@@ -643,7 +643,7 @@ data_urls:
 "#;
     std::fs::write(&path, text).unwrap();
     let imported = import(root.path(), &path);
-    assert_eq!(imported.left, Vec::<String>::new());
+    assert_eq!(left_of(&imported), Vec::<String>::new());
     let rows = rows(root.path(), &imported);
     let files: Vec<&str> = rows
         .iter()

@@ -66,14 +66,13 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journal of a session that is to be made in its claimed, empty directory.
-    pub(in crate::store) fn new(store: Store, meta: SessionMeta, lock: Lock) -> Self {
-        let dir = store.inner.layout.session(&meta.id);
+    /// The journal of a session that is to be made in this empty directory.
+    pub(in crate::store) fn new(store: Store, meta: SessionMeta, dir: PathBuf, lock: Lock) -> Self {
         let fields = Self::fresh_fields(&meta, &dir, &store);
         let head = Head { fields, hash: header::hash(b""), ..Head::default() };
         let found = FoundSession { file: None, ino: 0, len: 0, modified: 0, head, odd: Vec::new() };
         let counted = Counted { last_message: meta.last_message, used: meta.used, ..Counted::default() };
-        let mut journal = Self::opened(store, meta.id.clone(), lock, found, meta);
+        let mut journal = Self::opened_in(dir, store, meta.id.clone(), lock, found, meta);
         journal.header.set_counted(counted);
         journal.file.set_repaired();
         journal
@@ -87,7 +86,17 @@ impl Journal {
         found: FoundSession,
         base: SessionMeta,
     ) -> Self {
-        let dir = store.inner.layout.session(&id);
+        Self::opened_in(store.inner.layout.session(&id), store, id, lock, found, base)
+    }
+
+    fn opened_in(
+        dir: PathBuf,
+        store: Store,
+        id: SessionId,
+        lock: Lock,
+        found: FoundSession,
+        base: SessionMeta,
+    ) -> Self {
         let live = LiveFile::new(store.clone(), dir.clone());
         let mut copies = RowCopies::new();
         if store.inner.foreign {

@@ -80,13 +80,13 @@ pub(in crate::tools) struct Over {
 }
 
 /// Starts a command. Blocks while the places of its profile are looked up, off the async threads. `host` decides on what
-/// it wants of the network.
+/// it wants of the network. Whoever stops it meanwhile does not wait: nothing is started then.
 pub(in crate::tools) async fn start(
     place: &CallPlace,
     sandbox: Sandbox,
     line: CommandRun,
     host: &Arc<dyn Host>,
-    call: &CallId,
+    (call, stop): (&CallId, &CancellationToken),
 ) -> Result<Running, Halt> {
     let site = place.clone();
     let CommandRun { command, cwd, timeout, output_limit, told } = line;
@@ -94,7 +94,11 @@ pub(in crate::tools) async fn start(
         Some(fault) => Err(fault),
         None => Ok(Confinement::new(site, sandbox, told)),
     });
-    let held = held.await?.map_err(Halt::Says)?;
+    let held = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Err(RunError::stopped("").into()),
+        held = held => held?.map_err(Halt::Says)?,
+    };
     if let Some(fault) = held.fault() {
         return Err(Halt::Says(fault));
     }

@@ -38,7 +38,7 @@ use super::glyphs::GlyphSet;
 use crate::app::state::chat::{Chat, Drawn, Entry};
 use crate::domain::Body;
 use crate::domain::diff::FileDiff;
-use crate::domain::sanitise::clean;
+use crate::domain::sanitise::{clean, clean_message};
 use crate::theme::Theme;
 use laid_out_line::LaidOutLine;
 use ratatui::buffer::Buffer;
@@ -146,7 +146,8 @@ pub fn plain_text(entry: &Entry) -> String {
         Body::Plan(plan) => plan.markdown.clone(),
         Body::Odd(odd) => odd.raw.clone(),
     };
-    clean(&text).trim_end().to_owned()
+    let cleaned = if entry.message.tool().is_some() { clean(&text) } else { clean_message(&text) };
+    cleaned.trim_end().to_owned()
 }
 
 #[cfg(test)]

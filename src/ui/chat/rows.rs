@@ -11,7 +11,7 @@ use crate::domain::Mode;
 use crate::domain::message::{Failure, FailureAction, Info, InfoKind, Odd, Plan};
 use crate::domain::notice::Level as Loudness;
 use crate::domain::plan::Progress;
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::{clean_line, clean_message};
 use crate::theme::Role;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::mode::mode_role;
@@ -30,13 +30,13 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<LaidOutLine> {
     let mut out = row.words(mark, &title, Role::Error);
     let lead = [Span::raw("  ")];
     if !failure.text.trim().is_empty() {
-        for line in clean(failure.text.trim()).split('\n') {
+        for line in clean_message(failure.text.trim()).split('\n') {
             out.extend(plain(line, row.look.style(Role::Text), row.width, &lead, Fold::Words, &row.look));
         }
     }
     if !failure.detail.trim().is_empty() {
         let mut lines = Vec::new();
-        for line in clean(failure.detail.trim()).split('\n') {
+        for line in clean_message(failure.detail.trim()).split('\n') {
             lines.extend(plain(line, row.look.style(Role::Dim), row.width, &lead, Fold::Words, &row.look));
         }
         let hidden = if row.level == Level::Full { 0 } else { lines.len().saturating_sub(DETAIL) };
@@ -166,7 +166,7 @@ pub(super) fn odd(odd: &Odd, row: &Row<'_>) -> Vec<LaidOutLine> {
     let view = if row.level == Level::Line { ", Enter: view raw" } else { "" };
     let mut out = row.words("? ", &format!("{}{place}{view}", clean_line(odd.what.trim())), Role::Dim);
     if row.level != Level::Line {
-        for line in clean(&odd.raw).split('\n') {
+        for line in clean_message(&odd.raw).split('\n') {
             let lead = [Span::raw("  ")];
             out.extend(plain(line, row.look.style(Role::ToolOutput), row.width, &lead, Fold::Anywhere, &row.look));
         }

@@ -5,7 +5,7 @@ use super::row::{Level, Row, seconds};
 use super::source_lines::plain;
 use crate::domain::At;
 use crate::domain::message::Thinking;
-use crate::domain::sanitise::clean;
+use crate::domain::sanitise::clean_message;
 use crate::theme::Role;
 use crate::ui::text::{Fold, cut_with, line};
 use ratatui::text::Span;
@@ -18,7 +18,7 @@ pub(super) fn lines(thinking: &Thinking, began: At, live: bool, row: &Row<'_>) -
         None if live => format!("thinking {}", seconds(row.now.since(began))),
         None => "thought".to_owned(),
     };
-    let text = clean(thinking.text.trim());
+    let text = clean_message(thinking.text.trim());
     // Where the provider hides the text, there is nothing to unfold.
     let mark = if text.is_empty() { "" } else { row.fold(row.level != Level::Line) };
     let head = cut_with(&format!("{mark}{words}"), row.width, row.look.ellipsis()).into_owned();

@@ -8,7 +8,7 @@ use super::rows;
 use super::source_lines::plain;
 use crate::domain::message::UserText;
 use crate::domain::plan;
-use crate::domain::sanitise::clean;
+use crate::domain::sanitise::clean_message;
 use crate::theme::Role;
 use crate::ui::text::Fold;
 
@@ -22,7 +22,7 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<PictureRo
         return rows::approval(plan::approval_mode(&user.text), row);
     }
     let style = row.look.style(Role::User);
-    let text = clean(user.text.trim_end());
+    let text = clean_message(user.text.trim_end());
     let all: Vec<&str> = text.split('\n').collect();
     let folded = all.len() > LONG && row.level != Level::Full;
     let shown = if folded { SHOWN } else { all.len() };

@@ -2,7 +2,7 @@
 //! is. Text that still grows is taken by finished blocks, and no line is taken twice.
 
 use crate::domain::datatable;
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::{clean, clean_line, clean_message};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
 
@@ -163,7 +163,7 @@ fn lines(block: &str) -> Vec<String> {
         return Vec::new();
     }
     let unfolded = datatable::unfolded(block);
-    let block: Cow<'_, str> = clean(&unfolded);
+    let block: Cow<'_, str> = clean_message(&unfolded);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut r = Reading::default();
     for event in Parser::new_ext(&block, options) {

@@ -12,7 +12,7 @@ use crate::domain::message::{Failure, FailureAction, Info, InfoKind, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Authority;
 use crate::domain::plan::{self, Progress};
-use crate::domain::sanitise::{clean, clean_line, reveal_line};
+use crate::domain::sanitise::{clean_line, clean_message, reveal_line};
 use crate::domain::tool::{ToolCall, ToolStatus};
 
 /// Characters of what identifies a call.
@@ -47,7 +47,7 @@ pub(super) fn labelled(label: &str, lines: Vec<String>) -> Vec<String> {
 
 /// A plain text as lines.
 pub(super) fn plain(text: &str) -> Vec<String> {
-    clean(text.trim_end()).split('\n').map(str::to_owned).collect()
+    clean_message(text.trim_end()).split('\n').map(str::to_owned).collect()
 }
 
 /// The user's message; that of an approval, which nobody typed, is one line.

@@ -7,7 +7,7 @@ use super::super::frame_context::{FrameContext, ShownKey};
 use crate::app::msg::Target;
 use crate::app::state::open::Open;
 use crate::app::state::overlay::QueueCard;
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::{clean_line, clean_message};
 use crate::keymap::action::{Action, Context, PickerAction, QueueAction};
 use crate::protocol::{Queued, TurnEnd};
 use crate::theme::Role;
@@ -134,7 +134,7 @@ fn facts(paint: &mut FrameContext<'_>, item: &Queued, area: Rect) {
         .collect();
     // The text has half of it at the least, if it is so long.
     let below = files.len().min(room / 2);
-    let text = clean(item.text.trim()).into_owned();
+    let text = clean_message(item.text.trim()).into_owned();
     let mut lines: Vec<String> =
         text.lines().take(room).flat_map(|line| super::sheet::folded(line, width)).take(room + 1).collect();
     let shown = room.saturating_sub(below);

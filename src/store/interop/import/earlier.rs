@@ -1,7 +1,7 @@
 //! Earlier imports of a conversation: their sessions, their rows, and what they lacked.
 
 use super::rows::Sieve;
-use super::{COUNTS, LEFT, MISSING, ORIGIN, Source, own_of};
+use super::{COUNTS, KnownImports, LEFT, MISSING, ORIGIN, Source, own_of};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, MessageId, SessionId};
 use crate::store::format::header::First;
@@ -11,6 +11,7 @@ use crate::store::read::session;
 use crate::store::{Access, Journal, Store, StoreError};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::path::Path;
 
 impl Store {
     /// The session of an earlier import, for writing.
@@ -29,7 +30,7 @@ impl Store {
         self.each_record(source.kind, &source.parts, &mut |value, line| {
             let (read, row) = (reading.read(&value, line), reading.row(&value, line));
             sieve.record(read, |index| source.row(&row, index));
-            Ok(())
+            source.stop.check()
         })?;
         Ok(sieve.ids)
     }
@@ -62,27 +63,36 @@ impl Store {
         counts.is_some_and(|counts: BTreeMap<String, usize>| counts.get(MISSING).is_some_and(|count| *count > 0))
     }
 
-    /// The sessions that were imported from there, oldest first.
-    pub(super) fn imported_before(&self, origin: &str) -> Vec<SessionId> {
+    /// The earlier imports from there.
+    pub(super) fn imported_before(&self, origin: &str) -> KnownImports {
         self.all_origins().remove(origin).unwrap_or_default()
     }
 
-    /// The sessions of every conversation that was imported, oldest first.
-    pub(super) fn all_origins(&self) -> HashMap<String, Vec<SessionId>> {
+    /// The earlier imports of every conversation, those in the trash included.
+    pub(super) fn all_origins(&self) -> HashMap<String, KnownImports> {
         let (ids, _) = self.ids().unwrap_or_default();
         let mut found: Vec<(At, SessionId, String)> = Vec::new();
         for id in ids {
-            if let Ok(First::Header { fields, .. }) = self.first_bytes(&self.session_dir(&id).join(layout::SESSION))
-                && let Some(origin) = own_of(&fields).text(ORIGIN)
-            {
-                found.push((At(fields.number("createdAt").unwrap_or(0)), id, origin));
+            if let Some((created, origin)) = self.origin_in(&self.session_dir(&id)) {
+                found.push((created, id, origin));
             }
         }
         found.sort();
-        let mut out: HashMap<String, Vec<SessionId>> = HashMap::new();
+        let mut out: HashMap<String, KnownImports> = HashMap::new();
         for (_, id, origin) in found {
-            out.entry(origin).or_default().push(id);
+            out.entry(origin).or_default().sessions.push(id);
+        }
+        for (trash, dir) in self.trashed_sessions() {
+            if let Some((_, origin)) = self.origin_in(&dir) {
+                out.entry(origin).or_default().trashed = Some(trash.0);
+            }
         }
         out
+    }
+
+    /// Time of making and origin of the session in a directory, if it was imported.
+    fn origin_in(&self, dir: &Path) -> Option<(At, String)> {
+        let Ok(First::Header { fields, .. }) = self.first_bytes(&dir.join(layout::SESSION)) else { return None };
+        Some((At(fields.number("createdAt").unwrap_or(0)), own_of(&fields).text(ORIGIN)?))
     }
 }

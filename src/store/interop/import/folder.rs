@@ -104,7 +104,7 @@ impl Store {
         let (found, cut) = self.source_of(reader, None)?;
         let origin = origin(reader.id, &found);
         let mut why = None;
-        let earlier = (context.known)(&origin);
+        let earlier = (context.known)(&origin).sessions()?;
         if !earlier.is_empty() {
             let mut theirs = Vec::new();
             each_line(reader, &found, &cut, |line| {

@@ -13,6 +13,8 @@ mod folder;
 mod gemini;
 mod histories;
 mod inline_files;
+mod look;
+mod new_session;
 mod opencode;
 mod opencode_storage;
 mod parsed;
@@ -21,11 +23,14 @@ mod programs;
 mod records;
 mod rows;
 mod run;
+mod stop;
 mod transcript;
 
 pub use self::histories::{Histories, HistoryItem, histories, histories_in};
+pub use self::look::HistoryLook;
 pub use self::programs::HistoryKind;
 pub use self::run::ImportRun;
+pub use self::stop::ImportStop;
 
 use self::parsed::{ConversationFile, ImportedLine, RecordForm, made, row_id};
 use self::programs::FileFormat;
@@ -41,8 +46,8 @@ use crate::store::format::json::JsonFields;
 use crate::store::format::{layout, portable_paths};
 use crate::store::read::session;
 use crate::store::{Journal, Store, StoreError};
-use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Number of rows written at a time.
 const AT_ONCE: usize = 256;
@@ -61,6 +66,8 @@ const EMPTY: &str = "no messages: empty, or a subagent's transcript. Choose the 
 const SUBAGENT: &str = "a subagent's transcript. Choose the main conversation's file";
 /// Name of a line that its program may still be writing. The session has no note of it, which would stay when it is whole.
 const HALF_WRITTEN: &str = "half-written last lines";
+/// Name of lines that are longer than [`LONGEST`](crate::store::io::lines::LONGEST).
+const TOO_LONG: &str = "lines longer than 64 MB";
 /// Name of records of another file that come first and are not at hand.
 const MISSING: &str = "earlier records, of a file that is missing,";
 /// Prefix of the id of a row that says what was not included.
@@ -72,7 +79,31 @@ pub(super) struct ImportContext<'c> {
     at_most: Mode,
     now: At,
     /// The sessions of a conversation's earlier imports, oldest first.
-    known: &'c dyn Fn(&str) -> Vec<SessionId>,
+    known: &'c dyn Fn(&str) -> KnownImports,
+    /// Set once the import is to stop.
+    stop: &'c ImportStop,
+}
+
+/// Earlier imports of a conversation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownImports {
+    /// Sessions, oldest first.
+    sessions: Vec<SessionId>,
+    /// Name of the one in the trash that was deleted last.
+    trashed: Option<String>,
+}
+
+impl KnownImports {
+    /// The sessions.
+    ///
+    /// # Errors
+    /// [`StoreError::Trashed`] if all that there is lies in the trash.
+    fn sessions(self) -> Result<Vec<SessionId>, StoreError> {
+        match self.trashed {
+            Some(trash) if self.sessions.is_empty() => Err(StoreError::Trashed { trash }),
+            _ => Ok(self.sessions),
+        }
+    }
 }
 
 /// Result of an import.
@@ -82,10 +113,34 @@ pub struct Imported {
     pub meta: SessionMeta,
     /// Program it came from.
     pub program: &'static str,
-    /// Parts that were not included, one sentence each.
-    pub left: Vec<String>,
+    /// Parts that were not included.
+    pub left: Vec<NotIncluded>,
     /// Relation to an earlier import of the same conversation.
     pub again: Option<Reimport>,
+}
+
+/// Parts of a conversation that were not included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotIncluded {
+    /// Name of the parts, plural.
+    pub what: &'static str,
+    /// Number of parts.
+    pub count: usize,
+}
+
+impl NotIncluded {
+    /// A sentence for each.
+    #[must_use]
+    pub fn all(parts: &[NotIncluded]) -> Vec<String> {
+        parts.iter().map(NotIncluded::words).collect()
+    }
+
+    /// A sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (first, rest) = self.what.split_at(1);
+        format!("{}{rest} not included: {}.", first.to_uppercase(), self.count)
+    }
 }
 
 /// Outcome of a second import.
@@ -167,11 +222,29 @@ impl Store {
     /// # Errors
     /// When it cannot be read, is none of the known sorts, or the session not be written: then nothing of it stays.
     pub fn import(&self, written: &Path, from: &Path, at_most: Mode, now: At) -> Result<Imported, StoreError> {
-        let io = self.io();
+        self.import_until(written, from, (at_most, now), &ImportStop::default())
+    }
+
+    /// The same, until it is told to stop.
+    ///
+    /// # Errors
+    /// As [`Store::import`], and [`StoreError::Stopped`].
+    pub fn import_until(
+        &self,
+        written: &Path,
+        from: &Path,
+        (at_most, now): (Mode, At),
+        stop: &ImportStop,
+    ) -> Result<Imported, StoreError> {
         let path = from.join(portable_paths::absolute(&written.to_string_lossy(), &self.inner.home));
         let _lock = self.import_lock(&path)?;
         let known = |origin: &str| self.imported_before(origin);
-        let context = &ImportContext { at_most, now, known: &known };
+        let context = &ImportContext { at_most, now, known: &known, stop };
+        self.import_path(path, context).map_err(|error| error.of_import(&self.inner.layout.sessions()))
+    }
+
+    fn import_path(&self, path: PathBuf, context: &ImportContext<'_>) -> Result<Imported, StoreError> {
+        let io = self.io();
         let stat = io.stat(&path).map_err(|error| StoreError::io("import", &path, error))?;
         if stat.is_dir {
             return self.import_folder(&path, context);
@@ -202,7 +275,7 @@ impl Store {
                 };
                 Err(StoreError::NoImport { path, why })
             }
-            None => Err(StoreError::NoImport { path, why: UNKNOWN }),
+            None => self.import_lines_of_ours(&path, context),
         }
     }
 
@@ -220,7 +293,7 @@ impl Store {
         let mut parts = kind.parts(path, form.clone());
         let odd = self.each_record(kind, &parts, &mut |value, line| {
             reading.first(&value, line);
-            Ok(())
+            context.stop.check()
         })?;
         reading.ready(path);
         if let (Some(order), [part]) = (reading.order(), parts.as_mut_slice()) {
@@ -230,6 +303,7 @@ impl Store {
         let lacking = parts.iter().map(|part| part.lacks).sum::<u64>();
         left.extend([
             ("lines that are not JSON", odd.broken),
+            (TOO_LONG, odd.too_long),
             (HALF_WRITTEN, odd.half_written),
             ("rewound messages", reading.rewound()),
             (MISSING, usize::try_from(lacking).unwrap_or(usize::MAX)),
@@ -237,12 +311,12 @@ impl Store {
         if kind == HistoryKind::ClaudeCode {
             left.insert("subagent records", self.subagents(path));
         }
-        let source = Source { parts, kind, reading, left };
+        let source = Source { parts, kind, reading, left, stop: context.stop.clone() };
         if source.reading.facts().subagent {
             return Err(source.refused(SUBAGENT));
         }
         let earlier = match (&why, source.origin()) {
-            (None, Some(origin)) => (context.known)(&origin),
+            (None, Some(origin)) => (context.known)(&origin).sessions()?,
             _ => Vec::new(),
         };
         let Some(last) = earlier.last() else { return self.import_anew(source, context, why) };
@@ -275,45 +349,6 @@ impl Store {
     fn subagents(&self, path: &Path) -> usize {
         let names = self.io().list(&path.with_extension("").join("subagents")).unwrap_or_default();
         names.iter().filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "jsonl")).count()
-    }
-
-    fn import_anew(
-        &self,
-        source: Source,
-        context: &ImportContext<'_>,
-        why: Option<String>,
-    ) -> Result<Imported, StoreError> {
-        let ImportContext { at_most, now, .. } = *context;
-        let facts = source.reading.facts();
-        let created = facts.created.unwrap_or(now);
-        let cwd = facts.cwd.clone().unwrap_or_else(|| self.inner.home.clone());
-        let mut meta = SessionMeta::new(self.fresh_id(created), created, Mode::Ask.stricter(at_most), cwd);
-        meta.title = facts.title.clone().unwrap_or_default();
-        meta.title_from = facts.title_from;
-        meta.thinking = facts.thinking.unwrap_or_default();
-        meta.names.alias = self.free_alias(&source);
-        let (origin, program) = (source.origin(), source.kind);
-        let (id, mut journal) = self.create(&meta)?;
-        meta.id = id.clone();
-        if let Some(origin) = &origin {
-            journal.mark_origin(origin);
-        }
-        match self.copy(Rows::new(journal, created, VecDeque::new()), &source, meta) {
-            // A session without a row would look like one that was lost.
-            Ok(copied) if copied.rows == 0 => {
-                self.delete_now(&id)?;
-                Err(source.without_messages())
-            }
-            Ok(copied) => {
-                let meta = self.reader(&id).meta(&session::find(self.io(), &self.session_dir(&id))?);
-                Ok(Imported { meta, program: program.name(), left: copied.left, again: why.map(Reimport::Another) })
-            }
-            Err(error) => {
-                // What is half imported helps nobody.
-                let _ = self.delete_now(&id);
-                Err(error)
-            }
-        }
     }
 
     /// Name by which its program continues the session, unless another one has it here.
@@ -366,6 +401,7 @@ impl Store {
         let known = !writer.known.is_empty();
         let mut sieve = Sieve::default();
         self.each_record(program, &source.parts, &mut |value, line| {
+            source.stop.check()?;
             let (read, row) = (reading.read(&value, line), reading.row(&value, line));
             for read in sieve.record(read, |index| source.row(&row, index)) {
                 match read {
@@ -403,12 +439,13 @@ impl Store {
             *count = count.saturating_sub(before.get(*what).copied().unwrap_or(0));
         });
         left.retain(|_, count| *count > 0);
-        let passing = left.remove(HALF_WRITTEN).map(|count| not_included((HALF_WRITTEN, count)));
-        let mut left: Vec<String> = left.into_iter().map(not_included).collect();
+        let passing = left.remove(HALF_WRITTEN).map(|count| NotIncluded { what: HALF_WRITTEN, count });
+        let mut left: Vec<NotIncluded> = left.into_iter().map(|(what, count)| NotIncluded { what, count }).collect();
         // It stays with the session what it lacks.
         if !left.is_empty() {
             let which = if known { "The rows above were added from" } else { "This was" };
-            let text = format!("{which} a session of {}. {}", program.name(), left.join(" "));
+            let words = left.iter().map(NotIncluded::words).collect::<Vec<_>>().join(" ");
+            let text = format!("{which} a session of {}. {words}", program.name());
             let info = Info { text, level: Level::Info, kind: InfoKind::Remark, carried: None };
             let mut row = made(writer.last, Body::Info(info));
             let number = if known { format!("-{}", sieve.ids.len()) } else { String::new() };
@@ -426,18 +463,13 @@ impl Store {
     }
 }
 
-/// A sentence on what was left out.
-fn not_included((what, count): (&str, usize)) -> String {
-    let (first, rest) = what.split_at(1);
-    format!("{}{rest} not included: {count}.", first.to_uppercase())
-}
-
 /// A conversation of another program, looked through and ready to be copied.
 struct Source {
     parts: Vec<ConversationFile>,
     kind: HistoryKind,
     reading: Box<dyn ForeignTranscript>,
     left: BTreeMap<&'static str, usize>,
+    stop: ImportStop,
 }
 
 impl Source {
@@ -467,6 +499,6 @@ impl Source {
 struct Copied {
     /// Rows of the conversation.
     rows: usize,
-    /// Parts that were not included, one sentence each.
-    left: Vec<String>,
+    /// Parts that were not included.
+    left: Vec<NotIncluded>,
 }

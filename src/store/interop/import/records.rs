@@ -20,6 +20,8 @@ type RecordSink<'s> = dyn FnMut(Value, LinePosition<'_>) -> Result<(), StoreErro
 pub(super) struct OddLines {
     /// No JSON objects.
     pub(super) broken: usize,
+    /// Longer than a line may be.
+    pub(super) too_long: usize,
     /// A last line without an end: its program may still write it.
     pub(super) half_written: usize,
 }
@@ -55,6 +57,7 @@ impl Store {
                 RecordForm::Lines => {
                     let of_part = self.objects(&part.path, next)?;
                     odd.half_written += of_part.half_written;
+                    odd.too_long += of_part.too_long;
                     of_part.broken
                 }
                 RecordForm::Log(order) => self.ordered(&part.path, order, next)?,
@@ -85,6 +88,10 @@ impl Store {
         let (mut odd, mut failed) = (OddLines::default(), None);
         let read = lines::each(io, &file, 0, len, |line| -> io::Result<()> {
             if session::blank(line.bytes) {
+                return Ok(());
+            }
+            if line.len > line.bytes.len() as u64 {
+                odd.too_long += 1;
                 return Ok(());
             }
             match serde_json::from_slice::<Value>(line.bytes) {

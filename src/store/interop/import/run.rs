@@ -4,9 +4,8 @@
 use super::histories::HistoryItem;
 use super::parsed::RecordForm;
 use super::programs::{FileFormat, HistoryKind};
-use super::{ImportContext, Imported, UNKNOWN};
+use super::{ImportContext, ImportStop, Imported, KnownImports};
 use crate::domain::{At, Mode, SessionId};
-
 use crate::store::io::How;
 use crate::store::{Store, StoreError};
 use std::cell::RefCell;
@@ -25,6 +24,7 @@ pub struct ImportRun<'s> {
     store: &'s Store,
     at_most: Mode,
     now: At,
+    stop: ImportStop,
     origins: Mutex<ImportOrigins>,
     /// A claim was given up.
     freed: Condvar,
@@ -33,7 +33,7 @@ pub struct ImportRun<'s> {
 
 #[derive(Debug, Default)]
 struct ImportOrigins {
-    known: HashMap<String, Vec<SessionId>>,
+    known: HashMap<String, KnownImports>,
     /// Conversations that a thread is at.
     claimed: HashSet<String>,
 }
@@ -45,9 +45,9 @@ impl Store {
     /// If another import runs, or the sessions cannot be listed.
     pub fn import_run(&self, at_most: Mode, now: At) -> Result<ImportRun<'_>, StoreError> {
         let lock = self.import_lock(Path::new("sessions"))?;
-        let known = self.all_origins();
+        let (known, stop) = (self.all_origins(), ImportStop::default());
         let origins = Mutex::new(ImportOrigins { known, claimed: HashSet::new() });
-        Ok(ImportRun { store: self, at_most, now, origins, freed: Condvar::new(), _lock: lock })
+        Ok(ImportRun { store: self, at_most, now, stop, origins, freed: Condvar::new(), _lock: lock })
     }
 
     /// Keeps other imports out while it is held. `what`: what is to be imported.
@@ -58,6 +58,7 @@ impl Store {
         DirBuilder::new().recursive(true).mode(0o700).create(state).map_err(error)?;
         let file = self.io().open(&path, How::Append).map_err(error)?;
         if self.io().try_lock(&file).map_err(error)? {
+            self.remove_left_imports();
             return Ok(file);
         }
         let why = "another import is running. Try again when it has ended";
@@ -66,6 +67,12 @@ impl Store {
 }
 
 impl ImportRun<'_> {
+    /// Stops this import from another thread.
+    #[must_use]
+    pub fn stop(&self) -> ImportStop {
+        self.stop.clone()
+    }
+
     /// Imports one of the sessions, or adds what came since an earlier import. `wanted`: only if it is of this kind.
     ///
     /// # Errors
@@ -73,8 +80,10 @@ impl ImportRun<'_> {
     pub fn import(&self, item: &HistoryItem, wanted: Option<HistoryKind>) -> Result<Imported, StoreError> {
         let claim = Claim { run: self, origin: RefCell::new(None) };
         let known = |origin: &str| claim.take(origin);
-        let context = ImportContext { at_most: self.at_most, now: self.now, known: &known };
-        let imported = self.one(item, wanted, &context)?;
+        let context = ImportContext { at_most: self.at_most, now: self.now, known: &known, stop: &self.stop };
+        self.stop.check()?;
+        let done = self.one(item, wanted, &context);
+        let imported = done.map_err(|error| error.of_import(&self.store.inner.layout.sessions()))?;
         claim.made(&imported.meta.id);
         Ok(imported)
     }
@@ -99,13 +108,13 @@ impl ImportRun<'_> {
                 let kind = agreed(kind, wanted, path)?;
                 store.import_records(path, kind, form, context, None)
             }
-            Some(FileFormat::Database) | None => Err(StoreError::NoImport { path: path.to_owned(), why: UNKNOWN }),
+            Some(FileFormat::Database) | None => store.import_lines_of_ours(path, context),
         }
     }
 }
 
 /// The kind that a file is read as. OpenClaw's transcripts are pi's, so that only who asks can tell them apart elsewhere.
-fn agreed(found: HistoryKind, wanted: Option<HistoryKind>, path: &Path) -> Result<HistoryKind, StoreError> {
+pub(super) fn agreed(found: HistoryKind, wanted: Option<HistoryKind>, path: &Path) -> Result<HistoryKind, StoreError> {
     let alike = |kind| matches!(kind, HistoryKind::Pi | HistoryKind::Openclaw);
     match wanted {
         None => Ok(found),
@@ -122,7 +131,7 @@ struct Claim<'r, 's> {
 
 impl Claim<'_, '_> {
     /// Takes a conversation, once no other thread is at it, and gives its sessions.
-    fn take(&self, origin: &str) -> Vec<SessionId> {
+    fn take(&self, origin: &str) -> KnownImports {
         let mut origins = self.run.origins.lock().unwrap_or_else(PoisonError::into_inner);
         let is_ours = self.origin.borrow().as_deref() == Some(origin);
         while !is_ours && origins.claimed.contains(origin) {
@@ -137,7 +146,7 @@ impl Claim<'_, '_> {
     fn made(&self, id: &SessionId) {
         let Some(origin) = self.origin.borrow().clone() else { return };
         let mut origins = self.run.origins.lock().unwrap_or_else(PoisonError::into_inner);
-        let ids = origins.known.entry(origin).or_default();
+        let ids = &mut origins.known.entry(origin).or_default().sessions;
         if !ids.contains(id) {
             ids.push(id.clone());
         }

@@ -96,7 +96,7 @@ impl Jobs {
         (place, sandbox): (&CallPlace, Sandbox),
         command: &str,
         line: CommandRun,
-        (host, call): (&Arc<dyn Host>, &CallId),
+        (host, call, stop): (&Arc<dyn Host>, &CallId, &CancellationToken),
     ) -> Result<String, Halt> {
         let room = || match self.list().iter().filter(|job| job.runs()).map(|job| job.id.clone()).collect::<Vec<_>>() {
             running if running.len() < MOST_RUNNING => Ok(()),
@@ -106,7 +106,7 @@ impl Jobs {
             )),
         };
         room()?;
-        let running = process::start(place, sandbox, line, host, call).await?;
+        let running = process::start(place, sandbox, line, host, (call, stop)).await?;
         let job = {
             let mut all = locked(&self.all);
             let mut id = name();
