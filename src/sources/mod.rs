@@ -5,9 +5,10 @@
 //! | [`config`], [`names`], [`permissions`], [`definition`] | pure: files, names, read-only tools, definitions of tools |
 //! | [`files`] | reads the folder `sources/` of a workspace |
 //! | [`surroundings`] | what sources of a workspace are started with |
-//! | [`program`], [`connection`] | a program in its profile; the client that talks with a server |
+//! | `launch`, `program` | a configuration with its variables filled in; a program in its profile |
+//! | `stdio`, `connection` | transport over its pipes; the client that talks with a server |
 //! | [`server`], [`servers`] | one server from start to end, with restarts; all that run |
-//! | [`outcome`], [`tool`] | results of calls; a tool of a source as any other tool |
+//! | `outcome`, [`tool`] | results of calls; a tool of a source as any other tool |
 //! | [`log`] | what a server says beside its answers |
 //!
 //! Trust in files, the sources of a session and permission of calls are decided elsewhere (`config::trust`, `agent`, `permit`). A server
