@@ -75,11 +75,13 @@ fn forms(value: String) -> Vec<String> {
     let json = serde_json::Value::String(value.clone()).to_string();
     let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_owned();
     let lines = value.lines().map(|line| line.trim().to_owned());
+    // Paths and queries are escaped in ways of their own, and hosts are small.
     let address = reqwest::Url::parse("http://h").ok().map(|mut url| {
         url.set_path(&value);
-        url.path().trim_start_matches('/').to_owned()
+        url.set_query(Some(&value));
+        [url.path().trim_start_matches('/').to_owned(), url.query().unwrap_or_default().to_owned()]
     });
-    let mut out: Vec<String> = lines.chain([json]).chain(address).collect();
+    let mut out: Vec<String> = lines.chain([json, value.to_lowercase()]).chain(address.into_iter().flatten()).collect();
     out.push(value);
     out
 }

@@ -176,7 +176,10 @@ impl Server {
             "fail" => answer(id, json!({"content": [{"type": "text", "text": "no such thing"}], "isError": true})),
             "env" => answer(id, text(&format!("{given}={}", std::env::var(given).unwrap_or_default()))),
             "write" => {
-                let written = std::fs::write(given, "x");
+                let written = match given.split_once('|') {
+                    Some((from, to)) => std::fs::rename(from, to),
+                    None => std::fs::write(given, "x"),
+                };
                 answer(id, text(&written.map_or_else(|error| format!("refused: {error}"), |()| "written".to_owned())));
             }
             "change" => {

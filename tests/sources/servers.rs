@@ -366,7 +366,9 @@ fn only_what_is_opened() {
     if !lisle::sandbox::is_enforced() {
         return;
     }
+    // Elsewhere: the folder that is opened is not the working directory.
     for (writable, reach, opens) in [
+        ("${PROJECT}/../project", Reach::Configured, true),
         (".", Reach::Configured, true),
         ("${PROJECT}", Reach::Configured, true),
         ("${PROJECT}/out", Reach::Configured, false),
@@ -385,14 +387,25 @@ fn only_what_is_opened() {
         std::fs::write(project.join("text"), "before").unwrap();
         block(async {
             let early = format!("early={}", project.join("text").display());
-            let source = source(&ground, &early, json!({"writable": [writable]}));
-            let server = ground.servers.of(&source, &project, reach);
+            let source = source(
+                &ground,
+                &early,
+                json!({"writable": [writable.replace("${PROJECT}", project.to_str().unwrap())]}),
+            );
+            let cwd = if writable.contains("..") { ground.root.join("session") } else { project.clone() };
+            let server = ground.servers.of(&source, &cwd, reach);
             server.start();
             let caller = Caller::new(&ground, &server).await;
             for file in kept {
                 caller.call("write", json!({"text": project.join(file)})).await.unwrap();
                 let now = std::fs::read_to_string(project.join(file)).unwrap();
                 assert_eq!(now, "before", "{writable} {reach:?}: {file}");
+            }
+            // Nor is git led elsewhere, or what is protected given another name.
+            let moved = format!("{0}/.git|{0}/.gitx", project.display());
+            for text in [project.join(".git/commondir").display().to_string(), moved] {
+                let said = caller.call("write", json!({"text": text})).await.unwrap().text;
+                assert!(said.starts_with("refused"), "{writable} {reach:?}: {text}");
             }
             let written = std::fs::read_to_string(project.join("text")).unwrap() == "x";
             assert_eq!(written, opens, "{writable} {reach:?}");

@@ -73,7 +73,13 @@ impl SessionActor {
             | SessionCommand::TakeOver
             | SessionCommand::Attach { .. }
             | SessionCommand::Detach { .. }
-            | SessionCommand::Draft { .. }) => self.act(act).await,
+            | SessionCommand::Draft { .. }) => {
+                self.act(act).await;
+                // A turn takes them with its next request.
+                if !self.machine.is_running() {
+                    self.follow_mode().await;
+                }
+            }
         }
     }
 

@@ -181,10 +181,15 @@ impl SessionActor {
         if self.machine.meta().mode == Mode::Explore { Reach::Own } else { Reach::Configured }
     }
 
-    /// Takes other servers where the mode changed since they were chosen: in Explore none of them writes the project.
+    /// Takes other servers where the mode changed since they were chosen: in Explore none of them writes the project. While
+    /// nothing runs they are not started.
     pub(super) async fn follow_mode(&mut self) {
-        if self.sources.used().reach != Some(self.sources_reach()) {
-            self.refresh_sources().await;
+        let chosen = self.sources.used().reach;
+        if chosen.is_none_or(|reach| reach == self.sources_reach()) {
+            return;
+        }
+        self.refresh_sources().await;
+        if self.machine.is_running() {
             self.start_sources();
         }
     }

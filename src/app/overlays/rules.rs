@@ -63,6 +63,7 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
         ),
     };
     let mut says = vec![first.to_owned(), request.path.display().to_string()];
+    says.extend(request.starts.iter().map(|start| format!("starts {start}")));
     let lines: Vec<&str> = request.text.lines().filter(|line| !line.trim().is_empty()).collect();
     // Of a change the lines that changed come first to mind.
     let told: Vec<&&str> = if request.changed {

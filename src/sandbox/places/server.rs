@@ -4,10 +4,11 @@
 //! configuration opens. The session's folder of the site is the server's own. What configures or runs code in those folders
 //! stays as it is.
 
-use super::{Site, caches_and_temp, drafts, only_shown, opened, protected_in, scan, settled, workspace_of};
+use super::folders::toolchains;
+use super::{Site, caches_and_temp, drafts, only_shown, opened, scan, settled, workspace_of};
 use crate::sandbox::profile::{Bounds, Profile};
 use crate::sandbox::repository::{self, Repository};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The profile of a server that is started there. Blocks.
 #[must_use]
@@ -22,7 +23,29 @@ pub fn server(site: &Site<'_>) -> Profile {
     let writes_here = writable.iter().any(|path| site.cwd.starts_with(path));
     writable.retain(|path| !(site.cwd.starts_with(path) || writes_here && path.starts_with(site.cwd)));
     let site = Site { allowances: &allowances, ..*site };
-    settled::profile(&site, if writes_here { workspace_of } else { server_of })
+    settled::profile(&site, if writes_here { here } else { server_of })
+}
+
+/// The profile of a server that writes the working directory.
+fn here(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
+    let mut profile = workspace_of(site, found, repository);
+    if let Some(bounds) = profile.bounds_mut() {
+        let of_site = repository.iter().flat_map(|one| [one.common.clone(), one.own.clone()]);
+        let gits: Vec<PathBuf> =
+            of_site.chain(found.repositories.iter().filter(|path| path.is_dir()).cloned()).collect();
+        gits.iter().for_each(|git| close(git, bounds));
+    }
+    profile
+}
+
+/// Makes a repository's own folder one that is only read. Nobody looks afterwards whether a file was added to it that leads
+/// git elsewhere, as is done for commands.
+fn close(git: &Path, bounds: &mut Bounds) {
+    let is_other = |path: &PathBuf| !path.starts_with(git);
+    bounds.writable.retain(is_other);
+    bounds.pinned.retain(is_other);
+    bounds.protected.retain(is_other);
+    bounds.protected.push(git.to_owned());
 }
 
 fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
@@ -40,8 +63,20 @@ fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Re
 /// Opens a folder for writing, but for what is protected in it.
 fn open(path: &Path, home: Option<&Path>, bounds: &mut Bounds) {
     bounds.writable.push(path.to_owned());
-    bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
-    let there = if path.is_dir() { protected_in(path, home) } else { Vec::new() };
+    if !path.is_dir() {
+        return;
+    }
+    let found = scan::look(path, &toolchains(path, home));
+    bounds.masked.extend(found.masked());
+    let gits =
+        repository::folder_of(path).into_iter().chain(found.repositories.iter().filter(|path| path.is_dir()).cloned());
     // What the configuration names itself is meant.
-    bounds.protected.extend(there.into_iter().filter(|protected| protected != path));
+    let closed: Vec<PathBuf> =
+        found.protected.iter().cloned().chain(gits).filter(|closed| closed != path && closed.exists()).collect();
+    for one in &closed {
+        // Folders above it stay where they are: with another name nothing would protect it.
+        let above = one.ancestors().skip(1).take_while(|above| *above != path && above.starts_with(path));
+        bounds.pinned.extend(above.map(Path::to_owned));
+    }
+    bounds.protected.extend(closed);
 }

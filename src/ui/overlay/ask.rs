@@ -15,13 +15,26 @@ pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect)
     let title = [paint.piece(clean_line(&asked.title).into_owned(), Role::NeedsYou)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
     let inside = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
-    let roomy = body.height >= 18;
-    let mut lines = Vec::new();
-    for text in &asked.says {
-        if roomy && !lines.is_empty() {
-            lines.push(String::new());
+    // Rows beside the title and the margins.
+    let most = usize::from(body.height.saturating_sub(6)).max(1);
+    let laid_out = |roomy: bool| {
+        let mut lines = Vec::new();
+        for text in &asked.says {
+            if roomy && !lines.is_empty() {
+                lines.push(String::new());
+            }
+            lines.extend(super::sheet::folded(&clean_line(text), inside));
         }
-        lines.extend(super::sheet::folded(&clean_line(text), inside));
+        lines
+    };
+    let mut lines = laid_out(body.height >= 18);
+    if lines.len() > most {
+        lines = laid_out(false);
+    }
+    // Nobody agrees to what is below the edge without a word about it.
+    if lines.len() > most {
+        let hidden = lines.split_off(most - 1).len();
+        lines.push(format!("{} {hidden} more lines", paint.signs.ellipsis()));
     }
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let files = matches!(&asked.deed, Deed::Rewind { files: Some(_), .. });
