@@ -15,8 +15,6 @@ pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect)
     let title = [paint.piece(clean_line(&asked.title).into_owned(), Role::NeedsYou)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
     let inside = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
-    // Rows beside the title and the margins.
-    let most = usize::from(body.height.saturating_sub(6)).max(1);
     let laid_out = |roomy: bool| {
         let mut lines = Vec::new();
         for text in &asked.says {
@@ -28,6 +26,12 @@ pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect)
         lines
     };
     let mut lines = laid_out(body.height >= 18);
+    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let files = matches!(&asked.deed, Deed::Rewind { files: Some(_), .. });
+    let with_files = paint.key(Action::Undo(UndoAction::WithFiles), Context::Confirm).filter(|_| files);
+    let hints = [(accept, asked.verb.as_str()), (with_files, "with files")];
+    let inner = super::sheet(paint, body, WIDTH, rows, &title, &hints);
+    let most = usize::from(inner.height).max(1);
     if lines.len() > most {
         lines = laid_out(false);
     }
@@ -36,11 +40,6 @@ pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect)
         let hidden = lines.split_off(most - 1).len();
         lines.push(format!("{} {hidden} more lines", paint.signs.ellipsis()));
     }
-    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-    let files = matches!(&asked.deed, Deed::Rewind { files: Some(_), .. });
-    let with_files = paint.key(Action::Undo(UndoAction::WithFiles), Context::Confirm).filter(|_| files);
-    let hints = [(accept, asked.verb.as_str()), (with_files, "with files")];
-    let inner = super::sheet(paint, body, WIDTH, rows, &title, &hints);
     for (n, line) in lines.iter().enumerate() {
         paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Text);
     }
