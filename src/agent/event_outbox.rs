@@ -225,6 +225,7 @@ fn answers(event: &SessionEvent, wants: AskedFor) -> bool {
         | SessionEvent::Compacting { .. }
         | SessionEvent::Retrying { .. }
         | SessionEvent::Waiting(_)
+        | SessionEvent::Starting { .. }
         | SessionEvent::TurnEnded { .. }
         | SessionEvent::Unsaved(_) => false,
     }
@@ -266,6 +267,7 @@ fn concerns_everybody(event: &SessionEvent) -> bool {
         | SessionEvent::Compacting { .. }
         | SessionEvent::Retrying { .. }
         | SessionEvent::Waiting(_)
+        | SessionEvent::Starting { .. }
         | SessionEvent::TurnEnded { .. } => false,
     }
 }

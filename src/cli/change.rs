@@ -22,7 +22,7 @@ struct ByGateway<'a, T> {
     after: &'a AfterChange<'a, T>,
 }
 
-/// What came of a change, from the events that came until it was done.
+/// Result of a change, from the events that came until it was done.
 type AfterChange<'a, T> = dyn Fn(&SessionId, &[Event]) -> Result<T, StoreError> + 'a;
 
 impl<T> ByGateway<'_, T> {

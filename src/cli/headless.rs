@@ -111,8 +111,7 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
         face.print_answer();
     }
     if !saved {
-        let text = "quit before the session was saved: the disk or a command blocked it. Open it to check";
-        complain(&format!("lisle: {text}."));
+        complain("lisle: quit before the session was saved: the disk or a command blocked it. Open it to check.");
     }
     let status = face.status(&end);
     let (exit, why) = face.exit_told(end, saved);
@@ -397,6 +396,7 @@ impl Face {
             | SessionEvent::TurnStarted { .. }
             | SessionEvent::Compacting { .. }
             | SessionEvent::Waiting(_)
+            | SessionEvent::Starting { .. }
             | SessionEvent::Enhanced { .. }
             | SessionEvent::UndoPlanned(_)
             | SessionEvent::FilesChanged(_)

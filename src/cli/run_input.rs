@@ -10,6 +10,7 @@ use crate::domain::message::UserText;
 use crate::domain::prompt_text::{INPUT, NO_TEXT, NamedText, PatternError, PromptKind, fill, fill_input, variables};
 use crate::domain::rule::{Rule, RuleEffect};
 use crate::domain::session::SessionSwitch;
+use crate::domain::source::TOOL_PREFIX;
 use crate::protocol::SessionCommand;
 use crate::runtime::setup::Bootstrap;
 use crate::store::prompt_files::{PromptFolders, text_of};
@@ -169,6 +170,10 @@ fn schema(path: &Path) -> Result<Schema, Exit> {
 pub(super) fn rules(allow: &[String], deny: &[String]) -> Result<Vec<Rule>, String> {
     let with = |effect, option: &'static str| {
         move |text: &String| match rule(text) {
+            Ok(rule) if effect == RuleEffect::Allow && is_whole_source(&rule.tool) => Err(format!(
+                "{option} {text:?}: only --deny takes a whole source; name one tool, such as {}__NAME",
+                rule.tool
+            )),
             Ok(rule) => Ok(Rule { effect, ..rule }),
             Err(why) => Err(format!("{option} {text:?}: {why}")),
         }
@@ -180,10 +185,15 @@ pub(super) fn rules(allow: &[String], deny: &[String]) -> Result<Vec<Rule>, Stri
         .collect()
 }
 
+fn is_whole_source(tool: &str) -> bool {
+    tool.strip_prefix(TOOL_PREFIX).is_some_and(|rest| !rest.contains("__"))
+}
+
 /// A rule as a user writes it: a tool alone, a tool with a path or a host, else a command.
 fn rule(text: &str) -> Result<Rule, String> {
     let text = text.trim();
-    let alone = OF_PATHS.contains(&text) || OF_HOSTS.contains(&text) || text == "bash";
+    let of_source = text.starts_with(TOOL_PREFIX) && !text.contains(char::is_whitespace);
+    let alone = OF_PATHS.contains(&text) || OF_HOSTS.contains(&text) || text == "bash" || of_source;
     if alone {
         return Ok(Rule::allow(text));
     }
@@ -221,12 +231,15 @@ mod tests {
             ("edit ./src/**", "edit ./src/**"),
             ("fetch docs.rs", "fetch docs.rs"),
             ("fetch", "fetch"),
+            ("mcp__files__write_file", "mcp__files__write_file"),
         ] {
             assert_eq!(rule(text).map(|rule| rule.in_words()).as_deref(), Ok(shown), "{text}");
         }
         for text in ["", "git * push", "edit src", "edit ../x/**", "fetch https://x"] {
             assert!(rule(text).is_err(), "{text}: {:?}", rule(text));
         }
+        let source = ["mcp__files".to_owned()];
+        assert!(rules(&source, &[]).unwrap_err().contains("mcp__files__NAME") && rules(&[], &source).is_ok());
         let both = rules(&["cargo test".to_owned()], &["fetch".to_owned()]).unwrap();
         assert_eq!(both.iter().map(|rule| rule.effect).collect::<Vec<_>>(), [RuleEffect::Allow, RuleEffect::Deny]);
         assert_eq!(

@@ -6,6 +6,7 @@ mod words;
 
 use super::access::Service;
 use super::paths::{is_protected_for_commands, is_secret};
+use super::source::TOOL_PREFIX;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -243,7 +244,7 @@ impl Rule {
             return Some("`reads` can't have `args`: lisle knows which commands are read-only.".to_owned());
         }
         let hex = |text: &String| text.len() >= 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        if self.definition.as_ref().is_some_and(|text| !hex(text) || !self.tool.starts_with("mcp__")) {
+        if self.definition.as_ref().is_some_and(|text| !hex(text) || !self.tool.starts_with(TOOL_PREFIX)) {
             return Some("`definition` is the hash of a tool of a source.".to_owned());
         }
         if let Some(fault) = self.given_fault() {

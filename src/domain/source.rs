@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// Beginning of the name of each tool of a source: `mcp__SOURCE__TOOL`.
+pub const TOOL_PREFIX: &str = "mcp__";
+
 /// One source of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -8,6 +8,7 @@ use super::shell::DefiniteCommand;
 use crate::domain::access::Access;
 use crate::domain::paths;
 use crate::domain::rule::{BELOW, NETWORK, Rule, SANDBOX, TEXT};
+use crate::domain::source::TOOL_PREFIX;
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -328,7 +329,7 @@ pub(super) fn bites(rule: &Rule, asked: &MatchedCall, ground: &Ground) -> bool {
     // What a host may not be fetched from or named to in a command, a command does not reach either.
     let reaches = asked.tool == NETWORK && matches!(rule.tool.as_str(), "fetch" | "bash") && rule.host.is_some();
     // `mcp__SLUG` is about all tools of a source.
-    let of_source = rule.tool.starts_with("mcp__")
+    let of_source = rule.tool.starts_with(TOOL_PREFIX)
         && asked.tool.strip_prefix(&rule.tool).is_some_and(|rest| rest.starts_with("__"));
     let same = rule.tool == "*"
         || rule.tool == asked.tool

@@ -360,6 +360,11 @@ pub enum SessionEvent {
     },
     /// The request waits until the connection of this name answers fewer others; `None` when it no longer does.
     Waiting(Option<ConnectionName>),
+    /// The request waits for these sources to start; empty when it no longer does.
+    Starting {
+        /// Their slugs.
+        sources: Vec<String>,
+    },
     /// The turn is over.
     TurnEnded {
         /// End of the turn.

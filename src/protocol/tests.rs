@@ -474,6 +474,7 @@ fn every_event_crosses_a_wire() {
         of_session(SessionEvent::ConnectionWanted { connection: ConnectionName::new("theirs") }),
         of_session(SessionEvent::ModelWanted { connection: ConnectionName::new("c"), why: "w".into() }),
         of_session(SessionEvent::Waiting(Some(ConnectionName::new("c")))),
+        of_session(SessionEvent::Starting { sources: vec!["files".into()] }),
         Event::Engine(EngineEvent::Connections(vec![])),
         of_session(SessionEvent::Settled { request: RequestId::new("r"), by: None }),
         of_session(SessionEvent::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }])),

@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 /// Bytes of a file that can be trusted.
 const LONGEST: u64 = 256 * 1024;
 
+/// Characters of a program with its arguments, before the text of the file.
+const LONGEST_START: usize = 120;
+
 /// The files of sources of one workspace.
 #[derive(Clone, Debug)]
 pub struct SourceFiles {
@@ -62,7 +65,7 @@ impl SourceFiles {
         }
         let starts = |path: &Path| {
             let of_file = list.sources.iter().filter(|source| source.file == path);
-            of_file.map(|source| format!("{}: {}", source.slug, source.target())).collect::<Vec<String>>()
+            of_file.map(|source| start(&source.slug, &source.target())).collect::<Vec<String>>()
         };
         let asked = |path: &PathBuf| {
             let request = trusted.asks_of_sources(path, &plain_file::text(path, LONGEST)?)?;
@@ -100,6 +103,14 @@ impl SourceFiles {
         list.problems.append(&mut project.problems);
         list.add(project.sources);
         list
+    }
+}
+
+/// A source in few words: with a long one no other one is pushed out of sight. The text of the file follows.
+fn start(slug: &str, target: &str) -> String {
+    match target.char_indices().nth(LONGEST_START) {
+        Some((at, _)) => format!("{slug}: {}…", target.get(..at).unwrap_or_default()),
+        None => format!("{slug}: {target}"),
     }
 }
 

@@ -51,26 +51,20 @@ pub fn of_workspace(workspace: &Path, trusted: &dyn Fn(&Path, &str) -> bool) -> 
     let mut out = SourceList::default();
     for folder in folders(workspace) {
         let file = folder.join("config.json");
-        let Some(text) = plain_file::text(&file, LONGEST) else {
-            if file.symlink_metadata().is_ok() {
-                let text = "Not a readable text file, or too long.";
-                out.problems.push(Problem::whole(&file, text, "Fix it, or remove the folder."));
-            }
-            continue;
-        };
+        let Some(text) = text_of(&file, &mut out.problems) else { continue };
         match craft_source(&file, &text) {
             Err(problem) => out.problems.push(problem),
             Ok(mut source) => {
                 source.trusted = trusted(&file, &text);
                 let rules = folder.join("permissions.json");
-                if let Some(text) = plain_file::text(&rules, LONGEST).filter(|text| trusted(&rules, text)) {
+                if let Some(text) = text_of(&rules, &mut out.problems).filter(|text| trusted(&rules, text)) {
                     let (permissions, problems) = SourcePermissions::parse(&rules, &text);
                     source.permissions = permissions;
                     out.problems.extend(problems);
                 }
                 let guide = folder.join("guide.md");
                 // A model takes it for the user's words.
-                let text = plain_file::text(&guide, LONGEST).filter(|text| trusted(&guide, text));
+                let text = text_of(&guide, &mut out.problems).filter(|text| trusted(&guide, text));
                 source.guide = text.map(|text| text.trim().chars().take(LONGEST_GUIDE).collect());
                 source.guide = source.guide.filter(|text| !text.is_empty());
                 out.sources.push(source);
@@ -84,13 +78,20 @@ pub fn of_workspace(workspace: &Path, trusted: &dyn Fn(&Path, &str) -> bool) -> 
 #[must_use]
 pub fn of_project(folder: &Path) -> SourceList {
     let file = folder.join(PROJECT);
-    match plain_file::text(&file, LONGEST) {
-        Some(text) => {
-            let (sources, problems) = project_servers(&file, &text);
-            SourceList { sources, problems }
-        }
-        None => SourceList::default(),
+    let mut problems = Vec::new();
+    let Some(text) = text_of(&file, &mut problems) else { return SourceList { problems, ..SourceList::default() } };
+    let (sources, problems) = project_servers(&file, &text);
+    SourceList { sources, problems }
+}
+
+/// Text of a file. One that is there and is none is a problem.
+fn text_of(file: &Path, problems: &mut Vec<Problem>) -> Option<String> {
+    let text = plain_file::text(file, LONGEST);
+    if text.is_none() && file.symlink_metadata().is_ok() {
+        let what = format!("Not a plain text file of at most {} KB, ignored.", LONGEST / 1024);
+        problems.push(Problem::whole(file, what, "Replace or remove it."));
     }
+    text
 }
 
 /// Folders of a workspace's sources, by name. No link is followed.

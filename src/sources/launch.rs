@@ -1,5 +1,5 @@
-//! What a source is started with: its configuration with the variables filled in, and the values that are shown nowhere because
-//! of them.
+//! Inputs of a source's start: its configuration with the variables filled in, and the values that are shown nowhere because of
+//! them.
 
 use super::config::{Launch, SourceConfig, filled};
 use super::log::HiddenValues;

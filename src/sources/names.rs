@@ -1,6 +1,7 @@
 //! Names of sources and of their tools. What a server calls its tools is never shown or called as it is: a name that models
 //! call has letters, digits, `_` and `-` alone, so it can neither look like another nor carry control characters.
 
+use crate::domain::source::TOOL_PREFIX;
 use sha2::{Digest, Sha256};
 
 /// Characters of a tool's name that every provider takes.
@@ -56,7 +57,7 @@ pub fn tool_name(slug: &str, remote: &str) -> String {
 /// Beginning of the names of a source's tools.
 #[must_use]
 pub fn prefix(slug: &str) -> String {
-    format!("mcp__{slug}__")
+    format!("{TOOL_PREFIX}{slug}__")
 }
 
 #[cfg(test)]

@@ -35,8 +35,20 @@ impl SourcePermissions {
                 return (out, problems);
             }
         };
-        out.trust_annotations = root.get("trustAnnotations") == Some(&Value::Bool(true));
-        for entry in root.get("allowedMcpPatterns").and_then(Value::as_array).into_iter().flatten() {
+        match root.get("trustAnnotations") {
+            None | Some(Value::Null) => {}
+            Some(Value::Bool(trusted)) => out.trust_annotations = *trusted,
+            Some(_) => problem("trustAnnotations is not true or false, ignored.".to_owned(), "Fix it."),
+        }
+        let patterns = match root.get("allowedMcpPatterns") {
+            None | Some(Value::Null) => &[][..],
+            Some(Value::Array(patterns)) => patterns,
+            Some(_) => {
+                problem("allowedMcpPatterns is not a list, ignored.".to_owned(), "Fix it.");
+                &[][..]
+            }
+        };
+        for entry in patterns {
             let pattern = entry.as_str().or_else(|| entry.get("pattern")?.as_str()).unwrap_or_default();
             match exact(pattern) {
                 Some(name) => drop(out.read_only.insert(name.to_owned())),
@@ -91,6 +103,9 @@ mod tests {
         for text in ["{}", r#"{"trustAnnotations": "true"}"#, "[]", "{", ""] {
             let (found, _) = SourcePermissions::parse(Path::new("p.json"), text);
             assert!(!found.is_read_only("a", true), "{text}");
+        }
+        for text in [r#"{"trustAnnotations": "true"}"#, r#"{"allowedMcpPatterns": "x"}"#] {
+            assert_eq!(SourcePermissions::parse(Path::new("p.json"), text).1.len(), 1, "{text}");
         }
     }
 }

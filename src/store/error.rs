@@ -146,7 +146,7 @@ impl StoreError {
     }
 }
 
-/// What an import does where it writes.
+/// Verb of an import's errors where it writes.
 const IMPORTS: &str = "import to";
 
 /// Fate of rows that came too late.

@@ -12,6 +12,7 @@ use crate::app::state::Focus;
 use crate::app::state::composer::Picked;
 use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::files::File;
+use crate::app::state::open::Turn;
 use crate::app::state::panel::Stage;
 use crate::app::state::vim::Mode;
 use crate::domain::message::Body;
@@ -331,7 +332,8 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     } else if let Some(since) = open.turn.started {
         let spin = paint.spin();
         out.push(role(format!("{spin} {}  ", elapsed(state.clock.now.since(since))), Role::Running));
-        out.extend(silence(paint, room.saturating_sub(cells::pieces_width(&stop) + 12)));
+        let left = room.saturating_sub(cells::pieces_width(&stop) + 12);
+        out.extend(starting(paint, &open.turn, left).or_else(|| silence(paint, left)));
     }
     out.extend(stop);
     out
@@ -344,6 +346,13 @@ fn checking(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
     let check = paint.state.checked_key().filter(|_| !field)?;
     let text = super::panel::checking(paint, check);
     Some(piece(cells::cut(&text, room, paint.signs.cut).into_owned(), paint.style(Role::Running)))
+}
+
+/// `starting files, gone  `, while the request waits for its sources.
+fn starting(paint: &FrameContext<'_>, turn: &Turn, room: usize) -> Option<Piece<'static>> {
+    let names = Some(turn.starting.join(", ")).filter(|names| !names.is_empty())?;
+    let text = format!("starting {}", clean_line(&names));
+    Some(piece(format!("{}  ", cells::cut(&text, room, paint.signs.cut)), paint.style(Role::Running)))
 }
 
 /// Notice about a silence longer than usual: of a response that has not begun, or of one that has.

@@ -157,6 +157,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<Event> {
         23 => SessionEvent::TurnStarted { at },
         24 => SessionEvent::Compacting { part: 1, of: 3 },
         25 => SessionEvent::Retrying { attempt: 1, of: 5, wait_ms: 8_000, reason: dice.text() },
+        26 if dice.once_in(2) => SessionEvent::Starting { sources: vec![dice.text()] },
         26 => SessionEvent::Waiting(dice.once_in(2).then(|| ConnectionName::new("anthropic"))),
         27 => {
             let ends = [TurnEnd::Done, TurnEnd::Plan, TurnEnd::Stopped, TurnEnd::Failed, TurnEnd::Limit];

@@ -8,7 +8,6 @@ use crate::agent::clock::now;
 use crate::agent::machine_io::{Input, RunNo};
 use crate::agent::mailbox::{Mailbox, Report};
 use crate::agent::model_context::prompt::SourceGuide;
-use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::sanitise::{clean, reveal_line};
@@ -211,9 +210,8 @@ impl SessionActor {
         if starting.is_empty() || request.tools.is_empty() {
             return false;
         }
-        let names: Vec<&str> = starting.iter().map(|server| server.source().slug.as_str()).collect();
-        let text = format!("Starting sources: {}", names.join(", "));
-        self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
+        let sources = starting.iter().map(|server| server.source().slug.clone()).collect();
+        self.out.send(SessionEvent::Starting { sources });
         let (mailbox, request) = (self.mailbox.clone(), Box::new(request.clone()));
         self.calls.tasks().wait(run, async move {
             // Each start has its own limit; which failed is told from their states.
@@ -226,6 +224,7 @@ impl SessionActor {
     /// Goes on with a request that waited.
     pub(super) async fn sources_ready(&mut self, run: RunNo, request: ModelRequest) {
         self.take_tools();
+        self.out.send(SessionEvent::Starting { sources: Vec::new() });
         for text in self.sources.used_mut().new_failures() {
             Box::pin(self.feed(Input::SourceFailed(text))).await;
         }

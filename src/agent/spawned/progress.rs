@@ -112,6 +112,7 @@ impl ChildProgress {
             | SessionEvent::Compacting { .. }
             | SessionEvent::Retrying { .. }
             | SessionEvent::Waiting(_)
+            | SessionEvent::Starting { .. }
             | SessionEvent::Enhanced { .. }
             | SessionEvent::UndoPlanned(_)
             | SessionEvent::FilesChanged(_)

@@ -26,6 +26,8 @@ pub struct Turn {
     pub compacting: Option<(u32, u32)>,
     /// The request waits for a free place at this connection.
     pub waiting: Option<ConnectionName>,
+    /// Slugs of sources that the request waits for.
+    pub starting: Vec<String>,
     /// Time of the last event of the turn.
     pub heard: Option<At>,
     /// The last that came was a piece of an answer: it began, and is not over.

@@ -4,7 +4,7 @@ use super::super::header;
 use super::super::mode::mode;
 use super::{ask, row};
 use crate::app::state::State;
-use crate::app::state::open::Open;
+use crate::app::state::open::{Open, Turn};
 use crate::domain::Mode;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::SessionMeta;
@@ -66,9 +66,16 @@ pub(super) fn facts(state: &State, open: &Open, home: &str) -> SessionFacts {
         todo,
         retry: retry.map(|retry| format!("{} of {}: {}", retry.attempt, retry.of, clean_line(&retry.reason))),
         compacting: open.turn.compacting,
-        waiting: open.turn.waiting.as_ref().map(|name| format!("for a slot at {}", clean_line(name.as_str()))),
+        waiting: waiting(&open.turn),
         redelivery: open.redelivery.is_some(),
         files: state.composer().files().there().iter().map(|file| clean_line(&file.name).into_owned()).collect(),
         held_by: meta.and_then(|meta| meta.held_by.as_ref()).map(|who| clean_line(who).into_owned()),
     }
+}
+
+/// Cause of a request's wait.
+fn waiting(turn: &Turn) -> Option<String> {
+    let slot = turn.waiting.as_ref().map(|name| format!("for a slot at {}", clean_line(name.as_str())));
+    let starting = || format!("for {} to start", clean_line(&turn.starting.join(", ")));
+    slot.or_else(|| (!turn.starting.is_empty()).then(starting))
 }

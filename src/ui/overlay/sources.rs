@@ -13,6 +13,8 @@ use ratatui::layout::Rect;
 
 /// Rows of what is known of the selected source.
 const DETAIL: u16 = 8;
+/// Columns below which a row names no program and no number of tools.
+const NARROW: u16 = 60;
 /// Columns of a slug.
 const SLUG: usize = 18;
 
@@ -85,11 +87,13 @@ fn row(paint: &mut FrameContext<'_>, source: &SourceView, n: usize, chosen: bool
     let mut left = vec![
         paint.piece(format!("{on}  "), if source.on { Role::Good } else { Role::Dim }),
         paint.piece(format!("{slug:<SLUG$}  "), text),
-        paint.piece(expose_line(&source.target), Role::Dim),
     ];
+    if area.width >= NARROW {
+        left.push(paint.piece(expose_line(&source.target), Role::Dim));
+    }
     let (word, role) = state(source);
     let mut right = vec![paint.piece(format!("  {word:>13}"), role)];
-    if area.width >= 60 {
+    if area.width >= NARROW {
         let tools = if source.tools.is_empty() { String::new() } else { count(source.tools.len(), "tool", "tools") };
         right.push(paint.piece(format!("  {tools:>9}"), Role::Dim));
     }

@@ -22,7 +22,7 @@ impl Store {
     /// Looks at a history by its content. Reads as much as tells.
     ///
     /// # Errors
-    /// What an import would fail with or skip it for.
+    /// Reason for which an import would fail or skip it.
     pub fn look_at_history(&self, item: &HistoryItem, wanted: Option<HistoryKind>) -> Result<HistoryLook, StoreError> {
         let path = item.path.as_path();
         if let Some(session) = &item.session {
