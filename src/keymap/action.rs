@@ -481,10 +481,10 @@ actions! {
     }
     /// Lists on top of the screen, and texts asked for.
     Picker PickerAction "picker" {
-        Up "up" "up" [Picker Inbox Search];
-        Down "down" "down" [Picker Inbox Search];
-        PageUp "page_up" "a page up" [Picker Inbox];
-        PageDown "page_down" "a page down" [Picker Inbox];
+        Up "up" "up" [Picker Inbox Search Confirm];
+        Down "down" "down" [Picker Inbox Search Confirm];
+        PageUp "page_up" "a page up" [Picker Inbox Confirm];
+        PageDown "page_down" "a page down" [Picker Inbox Confirm];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];
         Other "other" "the list's second action" [Picker];
     }

@@ -17,6 +17,7 @@ use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::gateway::shares::SharedPages;
 use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
+use crate::sandbox::runner::named_keys;
 use crate::sources::{Servers, Surroundings};
 use crate::store::prompt_files::PromptFolders;
 use crate::store::{Fsync, Options, Store, StoreError};
@@ -105,6 +106,12 @@ pub struct Bootstrap {
     runner: PathBuf,
 }
 
+/// Keeps the variables of keys from commands.
+fn withhold_keys(settings: &Settings) {
+    let of_connections = settings.connections.values().filter_map(|one| one.key_env.clone());
+    named_keys::withhold(of_connections.chain(settings.share.key_env.clone()));
+}
+
 impl Bootstrap {
     /// Reads the configuration and opens the workspace.
     ///
@@ -114,6 +121,7 @@ impl Bootstrap {
         let env = |name: &str| std::env::var(name).ok();
         let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref())?;
         let config::LoadedConfig { settings, mut connections, mut problems } = config::load(&paths, &env);
+        withhold_keys(&settings);
         problems.extend(config::log::begin(&paths, env("LISLE_LOG").as_deref()).err());
         if let Some(name) = &wanted.connection {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
@@ -186,6 +194,7 @@ impl Bootstrap {
     pub fn reread(&self) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let config::LoadedConfig { settings, mut connections, problems } = config::load(&self.paths, &env);
+        withhold_keys(&settings);
         let looked_for = self.connections.all.iter().filter(|one| connections.find(&one.name).is_none());
         let looked_for: Vec<_> = looked_for.filter(|one| one.offered).cloned().collect();
         connections.all.extend(looked_for);

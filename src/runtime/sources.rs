@@ -9,15 +9,14 @@ use crate::agent::SourceBook;
 use crate::config::trust::Trusted;
 use crate::domain::request::{TrustRequest, TrustWhat};
 use crate::sandbox::plain_file;
+use crate::sandbox::runner::named_keys;
 use crate::sources::files::{self, PROJECT};
-use crate::sources::{Launch, SourceList};
+use crate::sources::{Launch, SourceConfig, SourceList};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file that can be trusted.
 const LONGEST: u64 = 256 * 1024;
-
-/// Characters of a program with its arguments, before the text of the file.
-const LONGEST_START: usize = 120;
 
 /// The files of sources of one workspace.
 #[derive(Clone, Debug)]
@@ -65,7 +64,7 @@ impl SourceFiles {
         }
         let starts = |path: &Path| {
             let of_file = list.sources.iter().filter(|source| source.file == path);
-            of_file.map(|source| start(&source.slug, &source.target())).collect::<Vec<String>>()
+            of_file.map(start).collect::<Vec<String>>()
         };
         let asked = |path: &PathBuf| {
             let request = trusted.asks_of_sources(path, &plain_file::text(path, LONGEST)?)?;
@@ -102,16 +101,33 @@ impl SourceFiles {
         project.sources.iter_mut().for_each(|source| source.trusted = is_trusted);
         list.problems.append(&mut project.problems);
         list.add(project.sources);
+        // What one of them is given no command gets, nor another one of them.
+        named_keys::withhold(list.sources.iter().filter(|one| one.trusted).flat_map(SourceConfig::variables));
         list
     }
 }
 
-/// A source in few words: with a long one no other one is pushed out of sight. The text of the file follows.
-fn start(slug: &str, target: &str) -> String {
-    match target.char_indices().nth(LONGEST_START) {
-        Some((at, _)) => format!("{slug}: {}…", target.get(..at).unwrap_or_default()),
-        None => format!("{slug}: {target}"),
+/// A source in a line: what is started or asked, and what it is given.
+fn start(source: &SourceConfig) -> String {
+    let names: Vec<&str> = match &source.launch {
+        Launch::Program { env, .. } => env.keys().map(String::as_str).collect(),
+        Launch::Http { headers, .. } => headers.keys().map(String::as_str).collect(),
+        Launch::Unsupported(_) => Vec::new(),
+    };
+    let mut out = format!("{}: {}", source.slug, source.target());
+    let variables: Vec<String> =
+        source.variables().into_iter().filter(|name| !names.contains(&name.as_str())).collect();
+    for (what, all) in [
+        ("with", names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()),
+        ("from", variables),
+        ("reads", source.readable.clone()),
+        ("writes", source.writable.clone()),
+    ] {
+        if !all.is_empty() {
+            let _ = write!(out, " \u{b7} {what} {}", all.join(", "));
+        }
     }
+    out
 }
 
 impl SourceBook for SourceFiles {

@@ -38,6 +38,14 @@ pub fn with_workspace(own: &[PathBuf], session: &Path) -> Vec<PathBuf> {
     own.iter().cloned().chain(workspace.map(Path::to_owned)).chain(parts).collect()
 }
 
+/// lisle's folders with a workspace wherever it lies, as its real paths.
+#[must_use]
+pub fn of_workspace(own: &[PathBuf], workspace: &Path) -> Vec<PathBuf> {
+    let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+    let parts = OF_WORKSPACE.iter().map(|name| workspace.join(name));
+    own.iter().cloned().chain([workspace.clone()]).chain(parts).collect()
+}
+
 /// The same without those that the working directory lies in. Blocks.
 #[must_use]
 pub fn beside(own: &[PathBuf], session: &Path, cwd: &Path) -> Vec<PathBuf> {

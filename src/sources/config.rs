@@ -7,7 +7,8 @@ use crate::domain::secret;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Servers of one `.mcp.json` that are read.
@@ -92,6 +93,28 @@ impl SourceConfig {
             }
             Launch::Unsupported(_) => String::new(),
         }
+    }
+
+    /// Names of the variables that it is given.
+    #[must_use]
+    pub fn variables(&self) -> BTreeSet<String> {
+        let names = RefCell::new(BTreeSet::new());
+        let note = |name: &str| {
+            names.borrow_mut().insert(name.to_owned());
+            Some("x".to_owned())
+        };
+        let launch: Vec<&String> = match &self.launch {
+            Launch::Program { command, args, env } => {
+                std::iter::once(command).chain(args).chain(env.values()).collect()
+            }
+            Launch::Http { url, headers } => std::iter::once(url).chain(headers.values()).collect(),
+            Launch::Unsupported(_) => Vec::new(),
+        };
+        for text in launch.into_iter().chain(&self.readable).chain(&self.writable) {
+            // Every name has a value here, so that nothing fails.
+            let _ = filled(text, &note);
+        }
+        names.into_inner()
     }
 
     /// Hash of what is started or asked: a tool that was approved is not the same one behind another program or address.

@@ -7,7 +7,7 @@ use super::config::SourceConfig;
 use super::definition::{MOST_TOOLS, RemoteTool};
 use super::launch::{self, FilledLaunch};
 use super::log::SourceLog;
-use super::program::{self, ProgramHold, RunningProgram};
+use super::program::{self, Covers, ProgramHold, RunningProgram};
 use super::stdio::{self, Careful, CutOff};
 use super::surroundings::{Reach, Surroundings};
 use crate::domain::sanitise::clean_line;
@@ -153,6 +153,14 @@ pub(super) async fn start(
 }
 
 impl StartedServer {
+    /// What the profile of its program covers.
+    pub(super) fn covers(&self) -> Option<Covers> {
+        match self {
+            Self::Program(running) => running.covers.clone(),
+            Self::Web(_) => None,
+        }
+    }
+
     /// Shakes hands with it.
     ///
     /// # Errors

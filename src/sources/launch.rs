@@ -2,7 +2,7 @@
 //! them.
 
 use super::config::{Launch, SourceConfig, filled};
-use super::log::HiddenValues;
+use super::hidden_values::HiddenValues;
 use super::program::{self, ProgramOrder};
 use super::surroundings::{Reach, Surroundings};
 use crate::domain::secret::is_secret_variable;
@@ -80,6 +80,7 @@ fn filled_launch(
             command: filled(command, variable)?,
             cwd: cwd.to_owned(),
             own: around.folder_of(source),
+            home: around.is_of_workspace(source).then(|| source.file.parent().map(Path::to_owned)).flatten(),
         })),
         Launch::Http { url, headers } => {
             Ok(FilledLaunch::Http { url: filled(url, variable)?, headers: filled_map(headers, variable)? })

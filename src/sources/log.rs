@@ -2,8 +2,8 @@
 //!
 //! Keys that it was given never get into it, whoever prints them. A program that floods it is cut by the second.
 
+use super::hidden_values::HiddenValues;
 use crate::domain::sanitise::clean_line;
-use crate::domain::secret;
 use crate::json_log::JsonLog;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -24,8 +24,6 @@ const LONGEST_LINE: usize = 2_000;
 const OWN: &str = "lisle";
 /// Last lines of the source that are kept in memory, for errors.
 const LAST: usize = 5;
-/// Values that are shorter are no keys, and would be found everywhere.
-const SHORTEST_KEY: usize = 6;
 
 /// One line of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,54 +34,6 @@ pub struct LogLine {
     pub from: String,
     /// Text. Sanitised.
     pub text: String,
-}
-
-/// Values that are shown nowhere.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HiddenValues(Vec<String>);
-
-impl HiddenValues {
-    /// These values in each form that a text may have them in, the longest first: as they are, as JSON and addresses write
-    /// them, and line by line.
-    #[must_use]
-    pub fn new(values: Vec<String>) -> Self {
-        let mut values: Vec<String> = values.into_iter().flat_map(forms).collect();
-        values.retain(|value| value.chars().count() >= SHORTEST_KEY);
-        values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        values.dedup();
-        Self(values)
-    }
-
-    /// The text without them, and without what looks like a key.
-    #[must_use]
-    pub fn masked(&self, text: &str) -> String {
-        let mut text = self.hidden(text);
-        if let Some((masked, _)) = secret::masked(&text) {
-            text = masked;
-        }
-        text
-    }
-
-    /// The text without them.
-    #[must_use]
-    pub fn hidden(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, key| text.replace(key, "***"))
-    }
-}
-
-fn forms(value: String) -> Vec<String> {
-    let json = serde_json::Value::String(value.clone()).to_string();
-    let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_owned();
-    let lines = value.lines().map(|line| line.trim().to_owned());
-    // Paths and queries are escaped in ways of their own, and hosts are small.
-    let address = reqwest::Url::parse("http://h").ok().map(|mut url| {
-        url.set_path(&value);
-        url.set_query(Some(&value));
-        [url.path().trim_start_matches('/').to_owned(), url.query().unwrap_or_default().to_owned()]
-    });
-    let mut out: Vec<String> = lines.chain([json, value.to_lowercase()]).chain(address.into_iter().flatten()).collect();
-    out.push(value);
-    out
 }
 
 /// Log of one source.

@@ -9,7 +9,7 @@
 //! | `stdio`, `connection` | transport over its pipes; the client that talks with a server |
 //! | [`server`], [`servers`] | one server from start to end, with restarts; all that run |
 //! | `outcome`, [`tool`] | results of calls; a tool of a source as any other tool |
-//! | [`log`] | what a server says beside its answers |
+//! | [`log`], [`hidden_values`] | what a server says beside its answers; keys, which are shown nowhere |
 //!
 //! Trust in files, the sources of a session and permission of calls are decided elsewhere (`config::trust`, `agent`, `permit`). A server
 //! is other people's program: its names and texts are cleaned here, once, before anything else sees them.
@@ -18,6 +18,7 @@ pub mod config;
 mod connection;
 pub mod definition;
 pub mod files;
+pub mod hidden_values;
 mod launch;
 pub mod log;
 pub mod names;

@@ -10,9 +10,9 @@ use crate::sandbox::proxy::names::System;
 use crate::sandbox::proxy::{self, KnownHosts, Proxy, Refusals, Target};
 use crate::sandbox::runner::environment::{self, For};
 use crate::sandbox::runner::launch::{self, Order, Process, StartedServer};
-use crate::sandbox::{Invocation, Network, Profile, RunReport, own_folders, system_support};
+use crate::sandbox::{Allowances, Invocation, Namespaces, Network, Profile, RunReport, own_folders, system_support};
 use futures_util::future::BoxFuture;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -44,6 +44,8 @@ pub(super) struct ProgramOrder {
     pub(super) cwd: PathBuf,
     /// Its own folder, which it may write.
     pub(super) own: PathBuf,
+    /// Folder of its configuration, which may hold the program, too.
+    pub(super) home: Option<PathBuf>,
 }
 
 /// A program that runs.
@@ -53,6 +55,8 @@ pub(super) struct RunningProgram {
     pub(super) hold: ProgramHold,
     /// How it ended, once it has.
     pub(super) ended: oneshot::Receiver<String>,
+    /// What its profile covers.
+    pub(super) covers: Option<Covers>,
 }
 
 /// Ends the program when it is dropped.
@@ -91,40 +95,93 @@ pub(super) async fn start(
 ) -> Result<RunningProgram, String> {
     let (blocking, name) = (Arc::clone(around), order.command.clone());
     let started = tokio::task::spawn_blocking(move || begin(&order, &blocking)).await;
-    let (server, proxied, known) = started.map_err(|error| format!("Can't start {name}: {error}."))??;
-    wired(server, proxied, known, log).map_err(|error| format!("Can't start {name}: {error}."))
+    let (server, proxied, known, covers) = started.map_err(|error| format!("Can't start {name}: {error}."))??;
+    let running = wired(server, proxied, known, log).map_err(|error| format!("Can't start {name}: {error}."))?;
+    Ok(RunningProgram { covers, ..running })
 }
 
-type Begun = (StartedServer, bool, Arc<KnownHosts>);
+type Begun = (StartedServer, bool, Arc<KnownHosts>, Option<Covers>);
+
+/// Paths that a profile hides, and those that it protects where anything of the project is written.
+pub(super) type Covers = HashSet<PathBuf>;
+
+/// What a program's profile is made from.
+struct Prepared {
+    program: PathBuf,
+    named: Vec<PathBuf>,
+    approved: Vec<PathBuf>,
+    own_dirs: Vec<PathBuf>,
+    allowances: Allowances,
+    home: Option<PathBuf>,
+    namespaces: Namespaces,
+    variables: Vec<(OsString, OsString)>,
+}
+
+impl Prepared {
+    fn of(order: &ProgramOrder, around: &Surroundings) -> Result<Self, String> {
+        let mut allowances = (*around.allowances).clone();
+        allowances.granted.writable = order.writable.clone();
+        // What one source puts into a cache is run by no other one.
+        allowances.private =
+            allowances.private.as_ref().and_then(|_| own_folders::in_session(&order.own, "caches").ok());
+        let variables = environment::cleaned_for(std::env::vars_os(), &order.cwd, For::default());
+        let program = found(&order.command, &variables, &order.cwd)?;
+        let named = parts(&program, &order.args, &order.cwd);
+        allowances.granted.readable.extend(order.readable.iter().cloned());
+        // Of a workspace in the project it sees what it is started with.
+        let of_its_home = |path: &&PathBuf| order.home.as_ref().is_some_and(|home| path.starts_with(home));
+        Ok(Self {
+            program,
+            approved: named.iter().filter(of_its_home).cloned().collect(),
+            named,
+            // A server belongs to no session, whose folder would say where the workspace is.
+            own_dirs: own_folders::of_workspace(&around.own_dirs, &around.workspace),
+            allowances,
+            home: std::env::home_dir(),
+            namespaces: system_support::spaces(&around.runner),
+            variables,
+        })
+    }
+
+    fn site<'a>(&'a self, order: &'a ProgramOrder) -> Site<'a> {
+        Site {
+            cwd: &order.cwd,
+            session_dir: &order.own,
+            own_dirs: &self.own_dirs,
+            allowances: &self.allowances,
+            named: &self.named,
+            approved: &self.approved,
+            moves: Moves::default(),
+            home: self.home.as_deref(),
+            namespaces: self.namespaces,
+        }
+    }
+
+    fn profile(&self, order: &ProgramOrder, around: &Surroundings) -> Profile {
+        match around.sandbox {
+            Sandbox::None => Profile::Open,
+            Sandbox::ReadOnly | Sandbox::Workspace => places::server(&self.site(order)),
+        }
+    }
+}
+
+/// Paths that the profile would hide and protect now; `None` where nothing closes the program in. Blocks.
+pub(super) fn covers(order: &ProgramOrder, around: &Surroundings) -> Option<Covers> {
+    let profile = Prepared::of(order, around).ok()?.profile(order, around);
+    covers_of(&profile, order)
+}
+
+fn covers_of(profile: &Profile, order: &ProgramOrder) -> Option<Covers> {
+    let bounds = profile.bounds().filter(|bounds| bounds.namespaces == Namespaces::With)?;
+    let protected = bounds.protected.iter().filter(|_| !order.writable.is_empty());
+    Some(bounds.masked.iter().chain(protected).cloned().collect())
+}
 
 fn begin(order: &ProgramOrder, around: &Surroundings) -> Result<Begun, String> {
-    let own = &order.own;
-    let data = own_folders::in_session(own, "data").map_err(|why| format!("Can't prepare its folder: {why}."))?;
-    let mut allowances = (*around.allowances).clone();
-    allowances.granted.writable = order.writable.clone();
-    // What one source puts into a cache is run by no other one.
-    allowances.private = allowances.private.as_ref().and_then(|_| own_folders::in_session(own, "caches").ok());
-    let home = std::env::home_dir();
-    let namespaces = system_support::spaces(&around.runner);
-    let mut variables = environment::cleaned_for(std::env::vars_os(), &order.cwd, For::default());
-    let program = found(&order.command, &variables, &order.cwd)?;
-    let named = parts(&program, &order.args, &order.cwd);
-    allowances.granted.readable.extend(order.readable.iter().cloned());
-    let site = Site {
-        cwd: &order.cwd,
-        session_dir: own,
-        own_dirs: &around.own_dirs,
-        allowances: &allowances,
-        named: &named,
-        approved: &[],
-        moves: Moves::default(),
-        home: home.as_deref(),
-        namespaces,
-    };
-    let profile = match around.sandbox {
-        Sandbox::None => Profile::Open,
-        Sandbox::ReadOnly | Sandbox::Workspace => places::server(&site),
-    };
+    let data =
+        own_folders::in_session(&order.own, "data").map_err(|why| format!("Can't prepare its folder: {why}."))?;
+    let prepared = Prepared::of(order, around)?;
+    let profile = prepared.profile(order, around);
     if let Some(count) = profile.bounds().and_then(places::too_many_hidden) {
         return Err(format!("{} holds too many secrets to hide them one by one ({count}).", order.cwd.display()));
     }
@@ -134,12 +191,13 @@ fn begin(order: &ProgramOrder, around: &Surroundings) -> Result<Begun, String> {
     {
         return Err(format!("sandbox.network = \"hosts\" needs namespaces, which this system does not allow ({why})."));
     }
+    let mut variables = prepared.variables.clone();
     if profile.bounds().is_some() {
-        let redirected = places::redirected(&site);
+        let redirected = places::redirected(&prepared.site(order));
         variables.extend(redirected.into_iter().map(|(name, value)| (name.into(), value.into())));
     }
     let known = match network {
-        Network::Proxy => Arc::new(KnownHosts::of(&order.cwd, &allowances.private_hosts, None)),
+        Network::Proxy => Arc::new(KnownHosts::of(&order.cwd, &prepared.allowances.private_hosts, None)),
         Network::Open | Network::Off => Arc::default(),
     };
     if network == Network::Proxy {
@@ -148,14 +206,15 @@ fn begin(order: &ProgramOrder, around: &Surroundings) -> Result<Begun, String> {
     }
     variables.push(("LISLE_SOURCE_DATA".into(), data.into_os_string()));
     variables.extend(order.env.iter().map(|(name, value)| (name.into(), value.into())));
-    let mut command = vec![program.into_os_string()];
+    let mut command = vec![prepared.program.into_os_string()];
     command.extend(order.args.iter().map(OsString::from));
-    let invocation =
-        Invocation { timeout: FOREVER, output_limit: u64::MAX, memory: allowances.memory, profile, command };
+    let covers = covers_of(&profile, order);
+    let memory = prepared.allowances.memory;
+    let invocation = Invocation { timeout: FOREVER, output_limit: u64::MAX, memory, profile, command };
     let order = Order { cwd: order.cwd.clone(), folder: None, variables, invocation, talks: true };
     let server = launch::start_server(&around.runner, order)
         .map_err(|error| format!("Can't start it through {}: {error}.", around.runner.display()))?;
-    Ok((server, network == Network::Proxy, known))
+    Ok((server, network == Network::Proxy, known, covers))
 }
 
 /// The file of a program: a path as it is, a name by the search path that it gets.
@@ -220,7 +279,7 @@ fn wired(
         let _ = say.send(how);
     });
     let hold = ProgramHold { control: Arc::new(control), _proxy: proxy, _process: parent.process };
-    Ok(RunningProgram { input, output, hold, ended })
+    Ok(RunningProgram { input, output, hold, ended, covers: None })
 }
 
 /// Passes a standard error on to the log, whatever comes.
@@ -282,7 +341,7 @@ impl proxy::Gate for ServerGate {
 /// Folders that a configuration opens, with variables filled in.
 ///
 /// # Errors
-/// A sentence that names the variable that is not set, or the path that is not absolute.
+/// A sentence that names the variable that is not set, the path that is not absolute, or the link in the project.
 pub(super) fn folders(
     written: &[String],
     cwd: &Path,
@@ -291,10 +350,13 @@ pub(super) fn folders(
     let path = |text: &String| {
         let path = PathBuf::from(filled(text, variable)?);
         let path = if text == "." { cwd.to_owned() } else { path };
-        if path.is_absolute() {
-            Ok(path)
-        } else {
-            Err(format!("`readable` and `writable` need absolute paths or \".\", not {text:?}."))
+        if !path.is_absolute() {
+            return Err(format!("`readable` and `writable` need absolute paths or \".\", not {text:?}."));
+        }
+        // A repository brings links to wherever it likes.
+        match places::link_below(&path, cwd) {
+            Some(link) => Err(format!("{} is a link. Name the folder that it leads to.", link.display())),
+            None => Ok(path),
         }
     };
     written.iter().map(path).collect()

@@ -3,7 +3,9 @@
 use super::config::SourceConfig;
 use super::connection::{self, CallError, Connection, Hold};
 use super::definition::{self, Definition, Definitions};
+use super::launch::{self, FilledLaunch};
 use super::log::SourceLog;
+use super::program::{self, Covers};
 use super::surroundings::{Reach, Surroundings};
 use crate::domain::source::SourceState;
 use rmcp::model::{CallToolResult, JsonObject};
@@ -11,7 +13,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -80,12 +82,18 @@ struct ServerTask {
     state: watch::Sender<ServerState>,
     starts: Mutex<VecDeque<Instant>>,
     ends: CancellationToken,
+    /// What the profile of its program covers.
+    covers: Mutex<Option<Covers>>,
+    /// Asks for another start.
+    renew: Notify,
 }
 
 /// Why a connection is over.
 enum Over {
     /// Nobody uses it.
     Unused,
+    /// It is to be started again.
+    Renewed,
     /// It died; how, in a few words.
     Died(String),
 }
@@ -103,6 +111,8 @@ impl Server {
             state: state.clone(),
             starts: Mutex::default(),
             ends: ends.clone(),
+            covers: Mutex::default(),
+            renew: Notify::new(),
         };
         Self { source, state, shared: Arc::new(shared), _ends: ends.drop_guard() }
     }
@@ -170,6 +180,22 @@ impl Server {
         }
     }
 
+    /// Waits until it is ready, and closed off from all that is to be hidden or protected by now: a file may have come since it
+    /// was started. It is started again then.
+    async fn covered(&self) -> Result<Arc<ReadyServer>, String> {
+        for _ in 0..MOST_STARTS {
+            let ready = self.ready().await?;
+            let shared = Arc::clone(&self.shared);
+            let is_outdated = tokio::task::spawn_blocking(move || shared.is_outdated()).await.unwrap_or(true);
+            if !is_outdated {
+                return Ok(ready);
+            }
+            self.shared.renew.notify_one();
+            self.passed(&ready).await;
+        }
+        Err("files to be hidden or protected come all the time.".to_owned())
+    }
+
     /// Definition of a tool as it is now; `None` where the server does not run or has no such tool.
     #[must_use]
     pub fn definition(&self, remote: &str) -> Option<Definition> {
@@ -195,7 +221,7 @@ impl Server {
         let failed = |why: String| CallFault::Failed(format!("Source {}: {why}", self.source.slug));
         let ready = tokio::select! {
             () = stop.cancelled() => return Err(CallFault::Stopped),
-            ready = self.ready() => ready.map_err(failed)?,
+            ready = self.covered() => ready.map_err(failed)?,
         };
         if !ready.definitions.tools.iter().any(|one| one.remote == tool && one.digest == digest) {
             return Err(failed("the tool changed or is gone.".to_owned()));
@@ -242,6 +268,17 @@ impl ServerTask {
         may
     }
 
+    /// Its profile would cover more now than when it was started. Blocks.
+    fn is_outdated(&self) -> bool {
+        let Some(before) = self.covers.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return false };
+        match launch::fill(&self.source, (&self.cwd, self.reach), &self.around).1 {
+            Ok(FilledLaunch::Program(order)) => {
+                program::covers(&order, &self.around).is_none_or(|now| !now.is_subset(&before))
+            }
+            Ok(FilledLaunch::Http { .. }) | Err(_) => false,
+        }
+    }
+
     fn died(&self, how: &str) -> String {
         let words = self.log.last_words();
         let words = if words.is_empty() { String::new() } else { format!(" Its last words: {words}") };
@@ -266,6 +303,11 @@ impl ServerTask {
             self.state.send_replace(ServerState::Ready(Arc::clone(&ready)));
             let how = match self.serve(ready, hold).await {
                 Over::Unused => return,
+                Over::Renewed => {
+                    self.log.add("lisle", vec!["started again: there is more to hide or to protect".to_owned()]);
+                    self.state.send_replace(ServerState::Starting);
+                    continue;
+                }
                 Over::Died(how) => how,
             };
             let why = self.died(&how);
@@ -290,6 +332,7 @@ impl ServerTask {
 
     async fn begin(&self) -> Result<(Arc<ReadyServer>, Hold), String> {
         let started = connection::start(&self.source, (&self.cwd, self.reach), &self.around, &self.log).await?;
+        *self.covers.lock().unwrap_or_else(PoisonError::into_inner) = started.covers();
         let ready = async {
             let (connection, hold) = started.connect(&self.log).await?;
             let definitions = self.list(&connection).await?;
@@ -321,13 +364,13 @@ impl ServerTask {
         tokio::pin!(gone);
         loop {
             tokio::select! {
-                () = self.ends.cancelled() => {
+                over = self.let_go() => {
                     closer.cancel();
                     // The program sees its input close, then it is asked to end, then it is ended.
                     let _ = tokio::time::timeout(Duration::from_secs(1), gone).await;
                     let _ = tokio::time::timeout(Duration::from_secs(1), ended).await;
                     drop(program);
-                    return Over::Unused;
+                    return over;
                 }
                 _ = &mut gone => {
                     let how = match program {
@@ -346,6 +389,14 @@ impl ServerTask {
                     }
                 }
             }
+        }
+    }
+
+    /// Waits until the server is to end, and says why.
+    async fn let_go(&self) -> Over {
+        tokio::select! {
+            () = self.ends.cancelled() => Over::Unused,
+            () = self.renew.notified() => Over::Renewed,
         }
     }
 

@@ -55,12 +55,18 @@ impl Surroundings {
     /// Folder of a source: its log, and what its program may write.
     #[must_use]
     pub fn folder_of(&self, source: &SourceConfig) -> PathBuf {
-        if source.file.starts_with(self.workspace.join("sources")) {
+        if self.is_of_workspace(source) {
             return self.folder.join(&source.slug);
         }
         // Projects call their servers what they like.
         let of_file = hex(source.file.as_os_str().as_encoded_bytes());
         self.folder.join(format!("{}.{}", source.slug, of_file.get(..12).unwrap_or_default()))
+    }
+
+    /// The workspace brings it, and not a project.
+    #[must_use]
+    pub fn is_of_workspace(&self, source: &SourceConfig) -> bool {
+        source.file.starts_with(self.workspace.join("sources"))
     }
 
     /// A variable of a source's configuration.

@@ -37,7 +37,7 @@ fn quitting_only_detaches_and_says_so() {
     pty.until("The gateway goes on without this screen.");
     // A key that is too soon is no answer.
     until("it quits", || {
-        pty.keys("y");
+        pty.keys("\r");
         place.status().is_some_and(|status| status["clients"] == 0)
     });
     pty.end();

@@ -238,15 +238,15 @@ fn choosing_properties() {
 #[test]
 fn questions() {
     let mut state = used();
-    state.overlays = vec![Overlay::Confirm(Box::new(Confirm {
-        title: "Clear “Fix login redirect”?".to_owned(),
-        says: vec![
+    state.overlays = vec![Overlay::Confirm(Box::new(Confirm::new(
+        "Clear “Fix login redirect”?",
+        vec![
             "12 messages move to the trash; cost and tokens restart at zero.".to_owned(),
             "Title, status, labels and settings stay. /trash keeps the messages for 30 days.".to_owned(),
         ],
-        verb: "clear".to_owned(),
-        deed: Deed::Send(Command::Session { id: id("260902-swift-river"), command: SessionCommand::Clear }),
-    }))];
+        "clear",
+        Deed::Send(Command::Session { id: id("260902-swift-river"), command: SessionCommand::Clear }),
+    )))];
     shots("clear", &state);
 }
 

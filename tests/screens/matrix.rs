@@ -114,7 +114,7 @@ fn every_answer_of_a_window_is_on_the_screen_whatever_it_says() {
                 for verb in ["go", "move all of it to the trash"] {
                     let mut state = Scene::Top.state(width, height);
                     let deed = Deed::Copy(String::new());
-                    let asked = Confirm { title: title.to_owned(), says: says.clone(), verb: verb.to_owned(), deed };
+                    let asked = Confirm::new(title, says.clone(), verb, deed);
                     state.overlays.push(Overlay::Confirm(Box::new(asked)));
                     let shown = lines(&state, width, height);
                     for answer in [format!("enter {verb}"), "esc close".to_owned()] {

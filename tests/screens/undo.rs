@@ -89,7 +89,7 @@ fn going_back_offers_the_files() {
         "Opens a new session with everything up to the chosen entry.".to_owned(),
         "Files are unchanged; 6 files changed since can also be restored (f shows them)".to_owned(),
     ];
-    let confirm = Confirm { title: "Rewind?".to_owned(), says, verb: "rewind".to_owned(), deed };
+    let confirm = Confirm::new("Rewind?", says, "rewind", deed);
     state.overlays.push(Overlay::Confirm(Box::new(confirm)));
     shots("rewind-asks", &state);
 }

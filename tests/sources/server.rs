@@ -131,7 +131,7 @@ impl Server {
                     tool("steps", "Shows progress.", json!({})),
                     tool("all", "Gives every kind of content.", json!({})),
                     tool("fail", "Fails.", json!({})),
-                    tool("env", "Prints a variable.", json!({})),
+                    tool("env", "Prints a variable or a file.", json!({})),
                     tool("write", "Writes a file.", json!({})),
                     tool("change", "Changes its tools.", json!({})),
                 ]})
@@ -174,6 +174,10 @@ impl Server {
                 ], "structuredContent": {"answer": 42}}),
             ),
             "fail" => answer(id, json!({"content": [{"type": "text", "text": "no such thing"}], "isError": true})),
+            "env" if given.starts_with('/') => {
+                let read = std::fs::read_to_string(given).unwrap_or_else(|error| format!("refused: {error}"));
+                answer(id, text(&read));
+            }
             "env" => answer(id, text(&format!("{given}={}", std::env::var(given).unwrap_or_default()))),
             "write" => {
                 let written = match given.split_once('|') {

@@ -35,6 +35,7 @@ pub const TESTS: &[Test] = &[
     ("a_flood_on_the_standard_error_holds_nobody_up", a_flood),
     ("a_server_writes_its_own_folder_and_sees_no_keys", a_server_is_held),
     ("only_what_is_opened_is_written_and_what_runs_code_stays", only_what_is_opened),
+    ("what_comes_after_the_start_is_hidden_and_protected", what_comes_after_the_start),
     ("keys_come_back_in_no_form", keys_come_back_in_no_form),
     ("one_broken_tool_spoils_no_other", one_broken_tool),
     ("a_message_that_is_too_long_ends_the_call_with_a_reason", a_long_message),
@@ -416,6 +417,36 @@ fn only_what_is_opened() {
             assert_eq!(below.text == "written", reach == Reach::Configured, "{writable} {reach:?}: {}", below.text);
         });
     }
+}
+
+fn what_comes_after_the_start() {
+    let spaces = system_support::spaces(Path::new(env!("CARGO_BIN_EXE_lisle")));
+    if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
+        return;
+    }
+    let ground = ground();
+    let project = ground.root.join("project");
+    block(async {
+        let source = source(&ground, "plain", json!({"writable": ["."]}));
+        let server = ground.servers.of(&source, &project, Reach::Configured);
+        server.start();
+        let caller = Caller::new(&ground, &server).await;
+        let text = |name: &str| json!({"text": project.join(name)});
+        std::fs::write(project.join("notes"), "plain").unwrap();
+        assert_eq!(caller.call("env", text("notes")).await.unwrap().text, "plain");
+        std::fs::create_dir_all(project.join("sub/.vscode")).unwrap();
+        for (file, content) in [(".env", "S=after"), ("sub/.vscode/tasks.json", "before"), (".envrc", "before")] {
+            std::fs::write(project.join(file), content).unwrap();
+        }
+        let read = caller.call("env", text(".env")).await.unwrap().text;
+        assert!(!read.contains("S=after"), "{read}");
+        for file in ["sub/.vscode/tasks.json", ".envrc"] {
+            let said = caller.call("write", text(file)).await.unwrap().text;
+            assert!(said.starts_with("refused"), "{file}: {said}");
+            assert_eq!(std::fs::read_to_string(project.join(file)).unwrap(), "before", "{file}");
+        }
+        assert_eq!(caller.call("write", text("sub/new")).await.unwrap().text, "written", "and it goes on");
+    });
 }
 
 fn keys_come_back_in_no_form() {

@@ -11,11 +11,17 @@ use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 
-/// Enter on a word that fell out of a panel: it may have been meant as an answer. True: it is not sent.
+/// Enter on a word that fell out of a panel, or on one that other programs take for the answer: it may have been meant as one.
+/// True: it is not sent.
 pub(crate) fn holds_back(state: &mut State) -> bool {
     let asks = waiting_question(state).is_some();
     let text = state.composer().text();
-    let held = state.composer_mut().take_spill() && is_doubtful(text.trim(), asks);
+    let fell_out = state.composer_mut().take_spill() && is_doubtful(text.trim(), asks);
+    let waits = !asks && state.panel().is_some() && is_answer(text.trim());
+    let held = fell_out || waits && state.composer_mut().hold_once();
+    if fell_out {
+        state.composer_mut().hold_once();
+    }
     if held {
         let key = state.keys.key_for(AnswerAction::Focus);
         let text = format!("Not sent: “{}” looks like an answer", text.trim());
@@ -25,6 +31,14 @@ pub(crate) fn holds_back(state: &mut State) -> bool {
         state.notify_while(Notice::new(Level::Warning, text).hint(hint), conditions);
     }
     held
+}
+
+/// A word that answers a request for approval elsewhere.
+fn is_answer(text: &str) -> bool {
+    const WORDS: &[&str] = &["yes", "no", "ok", "okay", "sure", "approve", "allow", "deny"];
+    let mut signs = text.chars();
+    let is_sign = signs.next().is_some_and(char::is_alphanumeric) && signs.next().is_none();
+    is_sign || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// A single word; where any text is an answer, one of a letter or two.

@@ -7,7 +7,7 @@ use crate::app::shell::{draft, overlay, session_list};
 use crate::app::slash as commands;
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
-use crate::app::state::overlay::{Confirm, Deed, Overlay};
+use crate::app::state::overlay::{Confirm, Deed};
 use crate::domain::command::CommandOrigin;
 use crate::domain::{Level, Notice, nearest};
 
@@ -59,7 +59,7 @@ pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
     }
     let deed = Deed::Own { hash: own.hash, text };
     let title = format!("Send the text of /{}?", own.name);
-    overlay::open(state, Overlay::Confirm(Box::new(Confirm { title, says, verb: "send".to_owned(), deed })));
+    overlay::confirm(state, Confirm::new(title, says, "send", deed));
 }
 
 /// The text of a repository's command was seen and is sent; it is not asked for again until the file changes.

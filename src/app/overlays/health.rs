@@ -63,8 +63,5 @@ pub(crate) fn ask_repair(state: &mut State) {
     let mut says = report.repairs.clone();
     says.push("A backup of each changed file is kept next to it.".to_owned());
     let deed = Deed::Send(Command::Engine(EngineCommand::Verify { session: card.session.clone(), repair: true }));
-    overlay::confirm(
-        state,
-        Confirm { title: "Repair the session's files?".to_owned(), says, verb: "repair".to_owned(), deed },
-    );
+    overlay::confirm(state, Confirm::new("Repair the session's files?", says, "repair", deed));
 }

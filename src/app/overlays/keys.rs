@@ -8,11 +8,12 @@ use crate::app::overlays::{
     rewind, settings, themes, trash, undo, workspaces,
 };
 use crate::app::shell::{connecting, connections, draft, focus, labels, overlay, quit, session, session_changes};
-use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::hidden::holds_a_key;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
+use crate::app::state::{Blind, State};
+use crate::domain::notice::{Level, Notice};
 use crate::domain::property_change::PropertyChange;
 use crate::keymap::action::{HelpAction, PickerAction};
 use crate::protocol::SessionCommand;
@@ -94,7 +95,11 @@ pub(crate) fn wheel(state: &mut State, by: isize) {
             let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
             card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
         }
-        Some(Overlay::Rename(_) | Overlay::Prompt(_) | Overlay::ConfirmQuit | Overlay::Confirm(_)) => {}
+        Some(Overlay::Confirm(asked)) => {
+            let scroll = usize::from(asked.scroll).saturating_add_signed(by).min(usize::from(hidden));
+            asked.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
+        }
+        Some(Overlay::Rename(_) | Overlay::Prompt(_) | Overlay::ConfirmQuit) => {}
         None => {}
     }
 }
@@ -179,8 +184,37 @@ pub(crate) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
     accept(state, fx);
 }
 
+/// True for an Enter behind words that the dialog swallowed: whoever wrote them was not answering it. The next one counts.
+fn was_typed(state: &mut State, verb: &str) -> bool {
+    let was = state.input.blind == Blind::Swallowed;
+    if was {
+        state.input.blind = Blind::No;
+        state.notify(Notice::new(Level::Info, "This dialog takes no text").hint(format!("enter again: {verb}")));
+    }
+    was
+}
+
+/// Turns a page of a question that is longer than its sheet: nobody agrees to what he has not seen. False at its end.
+fn reads_on(state: &mut State) -> bool {
+    let (rows, lines) = (state.screen.frame.overlay_rows, state.screen.frame.overlay_lines);
+    let Some(Overlay::Confirm(asked)) = state.overlays.last() else { return false };
+    let is_more = lines > rows.saturating_add(asked.scroll);
+    if is_more {
+        wheel(state, isize::try_from(rows.max(2) - 1).unwrap_or(1));
+    }
+    is_more
+}
+
 /// Enter in what has the keys: a picker, an input, the inbox, a question.
 fn accept(state: &mut State, fx: &mut Vec<Effect>) {
+    let asked = match state.overlays.last() {
+        Some(Overlay::ConfirmQuit) => Some("quit".to_owned()),
+        Some(Overlay::Confirm(asked)) => Some(asked.verb.clone()),
+        _ => None,
+    };
+    if asked.is_some_and(|verb| was_typed(state, &verb) || reads_on(state)) {
+        return;
+    }
     match state.overlays.last_mut() {
         None => {}
         Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_) | Overlay::Jobs(_)) => {

@@ -275,7 +275,7 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
         command: SessionCommand::PlanUndo { aim: kept.aim() },
     }));
     let deed = Deed::Rewind { session, kept, text, files: None };
-    overlay::confirm(state, Confirm { title: "Rewind?".to_owned(), says, verb: "rewind".to_owned(), deed });
+    overlay::confirm(state, Confirm::new("Rewind?", says, "rewind", deed));
 }
 
 /// Goes back to a message; with the files, where that was chosen.

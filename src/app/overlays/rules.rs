@@ -13,7 +13,7 @@ use crate::keymap::action::RulesAction;
 use crate::protocol::{Command, InForce, SessionCommand};
 
 /// Lines of what is to be trusted that a question has room for.
-const SHOWN: usize = 14;
+const SHOWN: usize = 4_000;
 
 /// Asks for the rules of the shown session.
 pub(crate) fn open(state: &mut State, purpose: Purpose, fx: &mut Vec<Effect>) {
@@ -38,7 +38,7 @@ pub(crate) fn shown(state: &mut State, session: &SessionId, known: InForce) {
         state.overlays.pop();
         match known.trust.into_iter().next() {
             Some(request) => ask_trust(state, session, request),
-            None => state.notify(Notice::new(Level::Info, "Already trusted")),
+            None => state.notify(Notice::new(Level::Info, "Nothing new to trust here")),
         }
     }
 }
@@ -73,10 +73,10 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
     };
     says.extend(told.iter().take(SHOWN).map(|line| (**line).to_owned()));
     if told.len() > SHOWN {
-        says.push(format!("… and {} more lines: read the file before trusting it", told.len() - SHOWN));
+        says.push(format!("… and {} more lines: read the file first", told.len() - SHOWN));
     }
     let deed = Deed::Send(Command::Session { id: session.clone(), command: SessionCommand::Trust { request } });
-    overlay::confirm(state, Confirm { title: title.to_owned(), says, verb: "trust".to_owned(), deed });
+    overlay::confirm(state, Confirm::new(title, says, "trust", deed));
 }
 
 /// A verb of the list.
@@ -105,14 +105,8 @@ fn ask_remove(state: &mut State) {
         (RuleScope::Session, _) | (_, None) => "Applies to this session only.".to_owned(),
         (_, Some(file)) => format!("It goes from {file}; nothing else there changes."),
     };
-    let confirm = Confirm {
-        title: "Remove this rule?".to_owned(),
-        says: vec![known.in_words(), does.to_owned(), place],
-        verb: "remove".to_owned(),
-        deed: Deed::Send(Command::Session {
-            id: session,
-            command: SessionCommand::Forget { rule: Box::new(known.rule), scope: known.scope },
-        }),
-    };
-    overlay::confirm(state, confirm);
+    let command = SessionCommand::Forget { rule: Box::new(known.rule.clone()), scope: known.scope };
+    let deed = Deed::Send(Command::Session { id: session, command });
+    let says = vec![known.in_words(), does.to_owned(), place];
+    overlay::confirm(state, Confirm::new("Remove this rule?", says, "remove", deed));
 }

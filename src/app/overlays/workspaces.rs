@@ -112,7 +112,7 @@ pub(crate) fn found(state: &mut State, found: Result<Workspace, String>, fx: &mu
     let title = format!("Open workspace {}?", text::quoted(&workspace.name));
     let mut says = state.leaving();
     says.push("Drafts stay with their sessions.".to_owned());
-    overlay::confirm(state, Confirm { title, says, verb: "open".to_owned(), deed: Deed::Workspace(workspace.path) });
+    overlay::confirm(state, Confirm::new(title, says, "open", Deed::Workspace(workspace.path)));
 }
 
 /// Leaves this workspace for another one.

@@ -82,7 +82,7 @@ fn offered(state: &mut State, file: SharedFile, server: &str) {
         "Only what looks like a key is masked: read the conversation before you share it.".to_owned(),
     ];
     let title = "Upload this conversation?".to_owned();
-    overlay::confirm(state, Confirm { title, says, verb: "upload".to_owned(), deed: Deed::Upload(file) });
+    overlay::confirm(state, Confirm::new(title, says, "upload", Deed::Upload(file)));
 }
 
 /// A conversation is shared, with an address where a gateway or a server has it.
@@ -115,5 +115,5 @@ fn shared(state: &mut State, file: &SharedFile, address: Option<String>, fx: &mu
     fx.push(Effect::Copy(what.clone()));
     let says = [what.clone(), String::new()].into_iter().chain(says).collect();
     let deed = Deed::Copy(what);
-    overlay::confirm(state, Confirm { title: title.to_owned(), says, verb: verb.to_owned(), deed });
+    overlay::confirm(state, Confirm::new(title, says, verb, deed));
 }

@@ -21,7 +21,7 @@ pub(crate) fn ask_clear(state: &mut State) {
     }
     let title = format!("Clear {}?", text::named(meta));
     let deed = Deed::Send(Command::Session { id: meta.id.clone(), command: SessionCommand::Clear });
-    overlay::confirm(state, Confirm { title, says, verb: "clear".to_owned(), deed });
+    overlay::confirm(state, Confirm::new(title, says, "clear", deed));
 }
 
 /// Asks before sessions are deleted; with `now` they do not go to the trash.
@@ -64,7 +64,7 @@ pub(crate) fn ask_delete(state: &mut State, sessions: &[SessionId], now: bool) {
     }
     let sessions = metas.iter().map(|meta| meta.id.clone()).collect();
     let deed = Deed::Send(Command::Engine(EngineCommand::Delete { sessions, now }));
-    overlay::confirm(state, Confirm { title, says, verb: "delete".to_owned(), deed });
+    overlay::confirm(state, Confirm::new(title, says, "delete", deed));
 }
 
 pub(crate) fn ask_take_over(state: &mut State) {
@@ -80,5 +80,5 @@ pub(crate) fn ask_take_over(state: &mut State) {
     ];
     let deed = Deed::Send(Command::Session { id: meta.id.clone(), command: SessionCommand::TakeOver });
     let title = format!("Take over {}?", text::named(meta));
-    overlay::confirm(state, Confirm { title, says, verb: "take over".to_owned(), deed });
+    overlay::confirm(state, Confirm::new(title, says, "take over", deed));
 }

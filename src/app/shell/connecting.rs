@@ -113,7 +113,7 @@ pub(crate) fn ask_to_continue(state: &mut State, connection: &ConnectionName, mo
     ];
     let deed = Deed::Continue { connection: connection.clone(), model: model.to_owned() };
     let title = format!("Continue in a new session with {with}?");
-    overlay::confirm(state, Confirm { title, says, verb: "continue".to_owned(), deed });
+    overlay::confirm(state, Confirm::new(title, says, "continue", deed));
 }
 
 /// Branches the shown session off; the branch asks this model.

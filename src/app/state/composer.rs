@@ -72,6 +72,8 @@ pub struct Composer {
     files: Files,
     /// Its text began in a panel of answers.
     spilled: bool,
+    /// Revision that was held back as a likely answer.
+    held: Option<u64>,
     /// Completions shown above it.
     pub menu: Option<Menu>,
     /// The revision for which that was made.
@@ -211,6 +213,11 @@ impl Composer {
     /// True once if the text began in a panel of answers.
     pub(crate) fn take_spill(&mut self) -> bool {
         std::mem::take(&mut self.spilled)
+    }
+
+    /// True once for each text.
+    pub(crate) fn hold_once(&mut self) -> bool {
+        self.held.replace(self.revision) != Some(self.revision)
     }
 
     /// Inserts a pasted text: line ends made one kind, control characters taken out, a long one folded into a chip.

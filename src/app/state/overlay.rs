@@ -154,6 +154,16 @@ pub struct Confirm {
     pub verb: String,
     /// Action on yes.
     pub deed: Deed,
+    /// Lines scrolled away above.
+    pub scroll: u16,
+}
+
+impl Confirm {
+    /// A question of which nothing is read yet.
+    #[must_use]
+    pub fn new(title: impl Into<String>, says: Vec<String>, verb: impl Into<String>, deed: Deed) -> Self {
+        Self { title: title.into(), says, verb: verb.into(), deed, scroll: 0 }
+    }
 }
 
 /// Action of a confirmed question.

@@ -17,6 +17,7 @@ mod inherited;
 mod link_targets;
 mod lisle_folders;
 mod mount_points;
+mod opened;
 mod python_environment;
 mod reach;
 mod readable;
@@ -33,6 +34,7 @@ mod watch;
 pub(super) use self::git_index::tests::{index as tests_index, index_of as tests_index_of};
 pub use folders::{below_temp, session_temp};
 pub use link_targets::led_to;
+pub use opened::link_below;
 pub use secrecy::SecrecyView;
 pub use server::server;
 pub use site::{Moves, Site};
@@ -79,7 +81,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
         }
         bounds.protected.push(dir.clone());
     }
-    open_for_writing(site, &mut bounds);
+    opened::for_writing(site, Some(site.cwd), &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, found, &mut bounds);
     reach::with_reach(site, found, repository, bounds)
@@ -235,13 +237,7 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
             let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
             masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
             masked.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
-            // A folder that is open as a whole still has secrets of its own, unless it is one itself.
-            let approved = site.approved.iter().filter(|path| !is_secret(path));
-            let beside = named.iter().chain(&site.allowances.readable).chain(&site.allowances.granted.readable);
-            let beside = beside.chain(approved);
-            let beside =
-                beside.filter(|path| path.is_dir() && !site.cwd.starts_with(path) && !path.starts_with(site.cwd));
-            masked.extend(beside.flat_map(|path| scan::look_beside(path).masked()));
+            masked.extend(opened::secrets(site, &named));
             masked.retain(|path| !site.allowances.granted.shows(path) && !site.cwd.starts_with(path));
         }
         // Nothing can be put over anything.
@@ -265,16 +261,6 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
         network: Network::Open,
         namespaces: site.namespaces,
         ..Bounds::default()
-    }
-}
-
-/// Opens the paths that an answer lets this command write: a protected one loses its protection, one outside is
-/// added. lisle's own folders stay out of reach.
-fn open_for_writing(site: &Site<'_>, bounds: &mut Bounds) {
-    for path in opened(site).filter(|path| !path.starts_with(site.cwd)) {
-        bounds.writable.push(path.clone());
-        // Of a repository what runs code stays as it is.
-        bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
     }
 }
 

@@ -4,17 +4,21 @@
 //! configuration opens. The session's folder of the site is the server's own. What configures or runs code in those folders
 //! stays as it is.
 
-use super::folders::toolchains;
 use super::{Site, caches_and_temp, drafts, only_shown, opened, scan, settled, workspace_of};
 use crate::sandbox::profile::{Bounds, Profile};
-use crate::sandbox::repository::{self, Repository};
+use crate::sandbox::repository::Repository;
 use std::path::{Path, PathBuf};
 
 /// The profile of a server that is started there. Blocks.
 #[must_use]
 pub fn server(site: &Site<'_>) -> Profile {
     let mut allowances = site.allowances.clone();
-    let writable = &mut allowances.granted.writable;
+    // A link may have been put there since the configuration was read.
+    let granted = &mut allowances.granted;
+    let is_there = |path: &PathBuf| opened::link_below(path, site.cwd).is_none();
+    granted.writable.retain(is_there);
+    granted.readable.retain(is_there);
+    let writable = &mut granted.writable;
     for path in writable.iter_mut() {
         *path = path.canonicalize().unwrap_or_else(|_| path.clone());
     }
@@ -34,8 +38,30 @@ fn here(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Reposit
         let gits: Vec<PathBuf> =
             of_site.chain(found.repositories.iter().filter(|path| path.is_dir()).cloned()).collect();
         gits.iter().for_each(|git| close(git, bounds));
+        close_opened(site, Some(site.cwd), bounds);
     }
     profile
+}
+
+fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
+    let mut bounds = super::shared(site, found, repository);
+    caches_and_temp(site, &mut bounds);
+    bounds.protected.extend(site.own_dirs.iter().cloned());
+    opened::for_writing(site, None, &mut bounds);
+    close_opened(site, None, &mut bounds);
+    drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
+    only_shown(site, found, &mut bounds);
+    super::reach::with_reach(site, found, repository, bounds)
+}
+
+/// Closes the repositories in the folders that the configuration opens. One that it names itself is meant.
+fn close_opened(site: &Site<'_>, written: Option<&Path>, bounds: &mut Bounds) {
+    for top in super::opened(site).filter(|path| !written.is_some_and(|dir| path.starts_with(dir))) {
+        for git in opened::repositories_in(top).iter().filter(|git| *git != top) {
+            close(git, bounds);
+            opened::pin(git, top, bounds);
+        }
+    }
 }
 
 /// Makes a repository's own folder one that is only read. Nobody looks afterwards whether a file was added to it that leads
@@ -46,37 +72,4 @@ fn close(git: &Path, bounds: &mut Bounds) {
     bounds.pinned.retain(is_other);
     bounds.protected.retain(is_other);
     bounds.protected.push(git.to_owned());
-}
-
-fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
-    let mut bounds = super::shared(site, found, repository);
-    caches_and_temp(site, &mut bounds);
-    bounds.protected.extend(site.own_dirs.iter().cloned());
-    for path in opened(site) {
-        open(path, site.home, &mut bounds);
-    }
-    drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
-    only_shown(site, found, &mut bounds);
-    super::reach::with_reach(site, found, repository, bounds)
-}
-
-/// Opens a folder for writing, but for what is protected in it.
-fn open(path: &Path, home: Option<&Path>, bounds: &mut Bounds) {
-    bounds.writable.push(path.to_owned());
-    if !path.is_dir() {
-        return;
-    }
-    let found = scan::look(path, &toolchains(path, home));
-    bounds.masked.extend(found.masked());
-    let gits =
-        repository::folder_of(path).into_iter().chain(found.repositories.iter().filter(|path| path.is_dir()).cloned());
-    // What the configuration names itself is meant.
-    let closed: Vec<PathBuf> =
-        found.protected.iter().cloned().chain(gits).filter(|closed| closed != path && closed.exists()).collect();
-    for one in &closed {
-        // Folders above it stay where they are: with another name nothing would protect it.
-        let above = one.ancestors().skip(1).take_while(|above| *above != path && above.starts_with(path));
-        bounds.pinned.extend(above.map(Path::to_owned));
-    }
-    bounds.protected.extend(closed);
 }

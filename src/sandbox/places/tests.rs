@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sandbox::Allowances;
+use crate::sandbox::allowances::Granted;
 
 fn tree(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -175,6 +176,135 @@ fn what_may_be_read_is_a_list_and_the_home_directory_is_not_on_it() {
     assert!(bounds.masked.contains(&bench.at("home/lib/.env")));
     assert!(bounds.readable.contains(&bench.at("home/lib")) && !bounds.readable.contains(&bench.at("home/gone")));
     assert_eq!((bounds.sockets, bounds.devices), (vec!["/run/agent".into()], vec!["/dev/kvm".into()]));
+}
+
+/// Folders beside the working directory, above it, and those that hold it under the name of a link.
+#[test]
+fn whatever_opens_a_folder_its_secrets_stay_hidden() {
+    let files =
+        ["home/w/p/a.rs", "home/w/p/.env", "home/w/.env", "home/w/other/.env", "home/w/other/x", "home/far/.env"];
+    let opened = |path: PathBuf| Granted { writable: vec![path.clone()], ..Granted::default() };
+    let readable = |path: PathBuf| Granted { readable: vec![path], ..Granted::default() };
+    for (folder, hidden) in [
+        ("home/w", &["home/w/.env", "home/w/other/.env"][..]),
+        ("home/w/other", &["home/w/other/.env"]),
+        ("home/far", &["home/far/.env"]),
+        ("link", &["home/w/.env", "home/w/other/.env"]),
+    ] {
+        for how in ["named", "settings", "granted", "approved", "writable"] {
+            let mut bench = Bench::new("home/w/p", &files);
+            std::os::unix::fs::symlink(bench.at("home/w"), bench.at("link")).unwrap();
+            let path = bench.at(folder);
+            match how {
+                "named" => bench.named = vec![path],
+                "settings" => bench.allowances.readable = vec![path],
+                "granted" => bench.allowances.granted = readable(path),
+                "approved" => bench.approved = vec![path],
+                _ => bench.allowances.granted = opened(path),
+            }
+            let Profile::ReadOnly(read_only) = read_only(&bench.site()) else { panic!() };
+            for bounds in [read_only, bench.workspace(), server(&bench.site()).bounds_mut().unwrap().clone()] {
+                for secret in hidden.iter().chain(&["home/w/p/.env"]) {
+                    let path = bench.at(secret);
+                    let is_in = |list: &[PathBuf]| list.iter().any(|one| path.starts_with(one));
+                    let is_open = is_in(&bounds.readable) || is_in(&bounds.writable);
+                    assert!(!is_open || is_in(&bounds.masked), "{folder} {how}: {secret} in {:?}", bounds.masked);
+                }
+                assert!(!bounds.masked.iter().any(|one| bench.cwd.starts_with(one)));
+            }
+        }
+    }
+}
+
+/// A repository may bring a link to anything, and the configuration names it for a folder of the project.
+#[test]
+fn a_link_in_the_project_opens_nothing_to_a_server() {
+    let files =
+        ["p/.git/HEAD", "p/.git/objects/x", "p/.git/refs/x", "p/.git/hooks/x", "home/.profile", "p/real/x", "o/x"];
+    let mut bench = Bench::new("p", &files);
+    for (name, to) in [("p/hooks", "p/.git/hooks"), ("p/git", "p/.git"), ("p/away", "home"), ("p/in", "p/real")] {
+        std::os::unix::fs::symlink(bench.at(to), bench.at(name)).unwrap();
+    }
+    std::os::unix::fs::symlink(bench.at("o"), bench.at("own-link")).unwrap();
+    let of = |bench: &Bench| server(&bench.site()).bounds_mut().unwrap().clone();
+    let nothing = of(&bench).writable;
+    for name in ["p/hooks", "p/git", "p/away", "p/away/sub", "p/in", "p/in/../away"] {
+        bench.allowances.granted = Granted { writable: vec![bench.at(name)], ..Granted::default() };
+        assert_eq!(of(&bench).writable, nothing, "{name}");
+    }
+    for (name, real) in [("p/real", "p/real"), ("own-link", "o"), ("o", "o")] {
+        bench.allowances.granted = Granted { writable: vec![bench.at(name)], ..Granted::default() };
+        assert!(of(&bench).writable.contains(&bench.at(real)), "{name}");
+    }
+}
+
+/// A server belongs to no session, and sees nothing of lisle's workspace in the project but what it is started with.
+#[test]
+fn a_workspace_in_the_project_is_covered_for_servers() {
+    let files = ["p/a.rs", "p/ws/sessions/a/session.jsonl", "p/ws/config.json", "p/ws/sources/x/server.py"];
+    for writable in [None, Some("p")] {
+        let mut bench = Bench::new("p", &files);
+        bench.own = crate::sandbox::own_folders::of_workspace(&bench.own, &bench.at("p/ws"));
+        bench.allowances.granted.writable = writable.iter().map(|name| bench.at(name)).collect();
+        bench.named = vec![bench.at("p/ws/sources/x/server.py"), bench.at("p/ws/sources/x")];
+        bench.approved = bench.named.clone();
+        let bounds = server(&bench.site()).bounds_mut().unwrap().clone();
+        assert!(bounds.replaced.iter().any(|one| one.at == bench.at("p/ws")), "{writable:?} {:?}", bounds.replaced);
+        let within = |list: &[PathBuf]| -> Vec<PathBuf> {
+            list.iter().filter(|path| path.starts_with(bench.at("p/ws"))).cloned().collect()
+        };
+        assert!(within(&bounds.writable).is_empty());
+        for path in within(&bounds.readable) {
+            assert!(path.starts_with(bench.at("p/ws/sources/x")), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn of_a_secret_folder_around_the_working_directory_all_but_the_way_there_is_hidden() {
+    let mut bench = Bench::new("o/.aws/p", &["o/.aws/p/a.rs", "o/.aws/q/x", "o/.aws/credentials", "o/x"]);
+    bench.allowances.readable = vec![bench.at("o")];
+    let masked = bench.workspace().masked;
+    for name in ["o/.aws/q", "o/.aws/credentials"] {
+        assert!(masked.contains(&bench.at(name)), "{name} in {masked:?}");
+    }
+    assert!(!masked.iter().any(|one| bench.cwd.starts_with(one)));
+}
+
+/// What configures or runs code in a folder that is opened for writing stays, whatever else is opened.
+#[test]
+fn a_folder_that_is_opened_for_writing_keeps_its_protection() {
+    let files = [
+        "p/a.rs",
+        "o/.envrc",
+        "o/sub/.vscode/tasks.json",
+        "o/.github/workflows/ci.yml",
+        "o/r/.git/HEAD",
+        "o/r/.git/objects/x",
+        "o/r/.git/refs/x",
+        "o/r/.git/config",
+        "o/r/.git/hooks/x",
+    ];
+    for beside in [&["o"][..], &["p", "o"], &["o", "p/a.rs"]] {
+        let mut bench = Bench::new("p", &files);
+        bench.allowances.granted.writable = beside.iter().map(|name| bench.at(name)).collect();
+        for (which, bounds) in
+            [("command", bench.workspace()), ("server", server(&bench.site()).bounds_mut().unwrap().clone())]
+        {
+            for name in ["o/.envrc", "o/sub/.vscode", "o/.github/workflows", "o/r/.git/config", "o/r/.git/hooks"] {
+                let path = bench.at(name);
+                let held = bounds.protected.iter().find(|one| path.starts_with(one));
+                let held = held.unwrap_or_else(|| panic!("{which} {beside:?}: {name} in {:?}", bounds.protected));
+                let above = held.ancestors().skip(1).take_while(|above| *above != bench.at("o"));
+                for above in above {
+                    assert!(bounds.pinned.contains(&above.to_owned()), "{which} {beside:?}: {}", above.display());
+                }
+            }
+        }
+        // An answer that names one of them opens it.
+        bench.allowances.granted.writable.push(bench.at("o/.envrc"));
+        assert!(!bench.workspace().protected.contains(&bench.at("o/.envrc")), "{beside:?}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! in place of the system's: a command that only reads runs without a question, and must be what it is called.
 //! It is cleaned before the parent of the command starts, so that `/proc/PARENT/environ` holds no keys either.
 
+use super::named_keys::is_withheld;
 use crate::domain::permission::READERS;
 use crate::domain::secret::is_secret_variable;
 use std::ffi::{OsStr, OsString};
@@ -344,7 +345,8 @@ fn is_needed(name: &str) -> bool {
 
 /// A key or a password, by its name or by its value. What is no text cannot be judged.
 fn is_credential(name: &str, value: &OsStr) -> bool {
-    value.to_str().is_none_or(|value| is_secret_variable(name, value)) || CREDENTIAL_FILES.contains(&name)
+    let is_key = |value: &str| is_secret_variable(name, value) || is_withheld(name, value);
+    value.to_str().is_none_or(is_key) || CREDENTIAL_FILES.contains(&name)
 }
 
 /// Names that lead to a credential's file.
@@ -441,6 +443,21 @@ mod tests {
         let env = cleaned([("PAGER".into(), "less".into())], Path::new("/w"));
         assert_eq!(env.iter().filter(|(name, _)| name == "PAGER").count(), 1);
         assert!(env.contains(&("PAGER".into(), "cat".into())));
+    }
+
+    #[test]
+    fn what_settings_name_for_a_key_goes_whatever_it_is_called() {
+        let has = |name: &str, value: &str, named: &[String]| {
+            let of = For { named, sockets: None };
+            let env = cleaned_for([(OsString::from(name), OsString::from(value))], Path::new("/w"), of);
+            env.into_iter().any(|(n, _)| n == name)
+        };
+        assert!(has("LISTED_FOR_A_TEST", "plain words", &[]));
+        super::super::named_keys::withhold(["LISTED_FOR_A_TEST".to_owned(), "CARGO_HOME".to_owned()]);
+        assert!(!has("LISTED_FOR_A_TEST", "plain words", &[]));
+        assert!(has("LISTED_FOR_A_TEST", "plain words", &["LISTED_FOR_A_TEST".to_owned()]), "a rule names it");
+        assert!(has("LISTED_FOR_A_TEST", "/srv/data", &[]) && has("LISTED_FOR_A_TEST", "8080", &[]));
+        assert!(has("CARGO_HOME", "nowhere", &[]), "everything needs it");
     }
 
     #[test]

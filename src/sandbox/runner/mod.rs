@@ -10,6 +10,7 @@ pub(super) mod child;
 pub(super) mod descriptor_passing;
 pub mod environment;
 pub mod launch;
+pub mod named_keys;
 pub mod parent_process;
 pub mod processes;
 mod temp;

@@ -2,7 +2,9 @@
 
 use super::super::cells;
 use super::super::frame_context::FrameContext;
+use super::sheet::most_rows;
 use crate::app::state::overlay::{Confirm, Deed, Prompt, Wanted};
+use crate::domain::count::count;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
 use crate::theme::Role;
@@ -26,22 +28,31 @@ pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect)
         lines
     };
     let mut lines = laid_out(body.height >= 18);
-    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let files = matches!(&asked.deed, Deed::Rewind { files: Some(_), .. });
     let with_files = paint.key(Action::Undo(UndoAction::WithFiles), Context::Confirm).filter(|_| files);
-    let hints = [(accept, asked.verb.as_str()), (with_files, "with files")];
-    let inner = super::sheet(paint, body, WIDTH, rows, &title, &hints);
-    let most = usize::from(inner.height).max(1);
-    if lines.len() > most {
+    let rows = |lines: &[String]| u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    if rows(&lines) > most_rows(body) {
         lines = laid_out(false);
     }
-    // Nobody agrees to what is below the edge without a word about it.
-    if lines.len() > most {
-        let hidden = lines.split_off(most - 1).len();
-        lines.push(format!("{} {hidden} more lines", paint.signs.ellipsis()));
-    }
-    for (n, line) in lines.iter().enumerate() {
+    // Nobody agrees to what is below the edge.
+    let is_more = rows(&lines).saturating_sub(asked.scroll) > most_rows(body);
+    let verb = if is_more { "read on" } else { asked.verb.as_str() };
+    let hints = [(accept, verb), (with_files, "with files")];
+    let inner = super::sheet(paint, body, WIDTH, rows(&lines), &title, &hints);
+    paint.found.overlay_rows = inner.height;
+    paint.found.overlay_lines = rows(&lines);
+    let most = usize::from(inner.height).max(1);
+    let scroll = usize::from(asked.scroll).min(lines.len().saturating_sub(most));
+    for (n, line) in lines.iter().skip(scroll).take(most).enumerate() {
         paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Text);
+    }
+    let below = lines.len().saturating_sub(scroll + most);
+    if below > 0 && most > 1 {
+        let row = cells::row(inner, inner.height - 1);
+        paint.fill(row, Role::Panel);
+        // This row has one of them in its place.
+        let more = format!("{} {}", paint.signs.arrows.down, count(below + 1, "more line", "more lines"));
+        paint.over(row, &more, Role::Dim);
     }
 }
 

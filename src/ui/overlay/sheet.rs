@@ -86,6 +86,12 @@ pub(super) fn sheet(
     Rect { y: inner.y + gap, height: inner.height - gap - under, ..inner }
 }
 
+/// Rows of content that a sheet has at the most, with its hints beside the title.
+pub(super) fn most_rows(body: Rect) -> u16 {
+    let small = body.width < 60 || body.height < SMALL;
+    body.height.saturating_sub(if small { 1 } else { 8 }).max(1)
+}
+
 /// Cells beside a sheet below which nothing of what lies under it can be read.
 const SLIVER: u16 = 12;
 

@@ -64,8 +64,8 @@ fn enter_on_an_empty_draft_needs_a_pause() {
     assert_eq!(screen.acts(), vec![], "Enter with nothing selected does nothing");
 
     let mut screen = waiting();
-    screen.type_text("a").wait(5_000).keys("enter");
-    assert_eq!(screen.acts(), vec![SessionCommand::send("a")]);
+    screen.type_text("why").wait(5_000).keys("enter");
+    assert_eq!(screen.acts(), vec![SessionCommand::send("why")]);
     assert_eq!(screen.state.focus, Focus::Composer);
 }
 
@@ -506,6 +506,23 @@ fn two_letters_are_a_text_and_one_word_of_it_is_not_sent_unasked() {
     let mut screen = waiting();
     screen.keys("f3").wait(300).msg(Msg::Typed("yes".to_owned()));
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "yes"), "one read is one text");
+}
+
+#[test]
+fn a_word_that_answers_elsewhere_is_not_sent_unasked_while_a_request_waits() {
+    for typed in ["y", "n", "1", "Yes", "no", "OK", "approve"] {
+        let mut screen = waiting();
+        screen.wait(2_000).type_text(typed).keys("enter");
+        assert_eq!((screen.acts(), screen.text().as_str()), (vec![], typed));
+        assert!(screen.last_notice().contains("looks like an answer"), "{}", screen.last_notice());
+        screen.keys("enter");
+        assert_eq!(screen.acts(), vec![SessionCommand::send(typed)], "Enter again sends it");
+    }
+    for typed in ["yes please", "why", "2 + 2", "ja"] {
+        let mut screen = waiting();
+        screen.wait(2_000).type_text(typed).keys("enter");
+        assert_eq!(screen.acts(), vec![SessionCommand::send(typed)]);
+    }
 }
 
 #[test]

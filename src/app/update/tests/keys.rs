@@ -189,9 +189,13 @@ fn ctrl_d_deletes_in_a_draft_and_asks_while_turns_run() {
     running(&mut screen);
     screen.keys("end backspace ctrl+d ctrl+d");
     assert_eq!(overlay_name(&screen), "quit?");
-    screen.keys("y enter");
+    screen.keys("enter enter");
     assert!(!screen.sent().contains(&Command::Engine(EngineCommand::Shutdown)), "keys on their way are no answer");
     screen.wait(300).keys("y");
+    assert_eq!((overlay_name(&screen), screen.sent()), ("quit?", vec![]), "a letter is no answer");
+    screen.keys("enter");
+    assert_eq!((overlay_name(&screen), screen.sent()), ("quit?", vec![]), "nor is Enter behind one");
+    screen.keys("enter");
     assert!(screen.sent().contains(&Command::Engine(EngineCommand::Shutdown)));
 }
 
@@ -586,7 +590,7 @@ fn the_palette_runs_what_it_shows() {
     screen.ask(approval("r1")).keys("ctrl+p").type_text("answer the request of this session").keys("enter");
     assert_eq!(screen.state.focus, Focus::Panel);
     assert_eq!(screen.state.panel().and_then(|(panel, _)| panel.selected), None);
-    screen.keys("y enter");
+    screen.keys("enter enter");
     assert_eq!(screen.acts(), vec![]);
 }
 
@@ -709,9 +713,9 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
     screen.type_text("/ship 3").keys("enter");
     assert_eq!((overlay_name(&screen), screen.acts()), ("confirm", vec![]));
     assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.says.concat().contains("Fix 3.")));
-    screen.keys("n").wait(800);
+    screen.wait(400).keys("esc").wait(800);
     assert_eq!(screen.acts(), vec![]);
-    screen.keys("enter").keys("y").wait(800);
+    screen.keys("enter").wait(400).keys("enter").wait(800);
     assert_eq!(
         screen.acts(),
         vec![SessionCommand::Send { text: "Fix 3.".to_owned(), attachments: vec![], piped: None }]

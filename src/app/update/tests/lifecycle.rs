@@ -64,7 +64,7 @@ fn asked(screen: &Screen) -> String {
 }
 
 fn yes(screen: &mut Screen) {
-    screen.wait(400).keys("y").wait(800);
+    screen.wait(400).keys("enter").wait(800);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn going_back_asks_and_gives_the_text_back() {
     screen.keys("enter");
     assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("Left out: 1 message"));
     screen.fx.clear();
-    screen.keys("y");
+    screen.keys("enter");
     assert_eq!(screen.sent(), [], "keys on their way do not answer");
     yes(&mut screen);
     assert_eq!(
@@ -749,4 +749,40 @@ fn a_notice_goes_when_it_is_not_true_any_more() {
         screen.keys("alt+up");
     }
     assert_eq!(shown(&screen), None, "another session is shown");
+}
+
+/// No letter answers a question of lisle's own, nor does Enter behind words that were meant for something else.
+#[test]
+fn no_text_answers_a_question_and_nothing_is_agreed_to_unseen() {
+    let deletes = |screen: &mut Screen| {
+        screen.sent().iter().any(|command| matches!(command, Command::Engine(EngineCommand::Delete { .. })))
+    };
+    let open = || {
+        let mut screen = ready();
+        command(&mut screen, "/delete");
+        assert!(asked(&screen).contains("Delete"), "{}", asked(&screen));
+        screen.fx.clear();
+        screen.wait(400);
+        screen
+    };
+    for letter in ('a'..='z').chain('A'..='Z').chain('0'..='9').chain(" /!?.".chars()) {
+        let mut screen = open();
+        screen.type_text(&letter.to_string());
+        assert!(!deletes(&mut screen) && !asked(&screen).is_empty(), "{letter:?}");
+    }
+    let mut screen = open();
+    screen.type_text("my next message").keys("enter");
+    assert!(!deletes(&mut screen) && !asked(&screen).is_empty());
+    assert!(screen.last_notice().contains("takes no text"), "{}", screen.last_notice());
+    screen.wait(400).keys("enter");
+    assert!(deletes(&mut screen));
+    // More than the sheet shows is read to its end before.
+    let mut screen = open();
+    (screen.state.screen.frame.overlay_rows, screen.state.screen.frame.overlay_lines) = (4, 11);
+    for _ in 0..3 {
+        screen.keys("enter");
+        assert!(!deletes(&mut screen));
+    }
+    screen.keys("enter");
+    assert!(deletes(&mut screen));
 }

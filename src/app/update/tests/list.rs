@@ -107,7 +107,7 @@ fn deleting_asks_and_comes_back_from_the_trash() {
     screen.wait(1_000).keys("esc");
     assert_eq!((screen.state.overlays.len(), screen.state.focus), (0, Focus::List));
     assert_eq!(screen.sent(), []);
-    screen.press("d").wait(1_000).keys("y");
+    screen.press("d").wait(1_000).keys("enter");
     assert_eq!(
         screen.sent(),
         [Command::Engine(EngineCommand::Delete { sessions: vec![id("a"), id("b")], now: false })]
@@ -127,7 +127,7 @@ fn when_the_shown_one_goes_its_neighbour_is_shown() {
     screen.state.sessions.select(&id("b"));
     screen.keys("enter f6");
     screen.state.sessions.select(&id("b"));
-    screen.press("space space d").wait(1_000).keys("y");
+    screen.press("space space d").wait(1_000).keys("enter");
     screen.fx.clear();
     screen.deleted("b");
     assert_eq!(screen.state.current_id(), Some(&id("d")), "not the one that goes with it");

@@ -68,7 +68,7 @@ fn drafts_are_kept_and_what_runs_is_told_of_before() {
     let Some(Overlay::Confirm(asked)) = screen.state.overlay() else { panic!("a question") };
     assert!(asked.title.contains("work") && asked.says[0].contains("its turn will be interrupted"), "{asked:?}");
     assert!(!quits(&screen));
-    screen.wait(400).keys("y");
+    screen.wait(400).keys("enter");
     assert!(quits(&screen));
 }
 
