@@ -186,6 +186,7 @@ pub(super) fn enter(state: &State) -> &'static str {
     }
     match state.panel().map(|(_, request)| &request.ask) {
         Some(Ask::Question(_)) => "answer",
+        _ if state.composer().text().starts_with('!') => "run",
         _ if state.running() => "queue",
         _ => "send",
     }

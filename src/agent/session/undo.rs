@@ -218,7 +218,7 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
     let count = files(done.restored.len());
     let mut text = match aim {
         UndoAim::Last => format!("Undid {count} of the turn at {}", clock(done.at)),
-        UndoAim::Redo => format!("Redid {count}, undone at {}", clock(done.at)),
+        UndoAim::Redo => format!("Redid {count} (undone at {})", clock(done.at)),
         UndoAim::Since(_) => format!("Rewound to an earlier message and restored {count}"),
     };
     let named = |all: Vec<String>| {
@@ -227,8 +227,7 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
         if more > 0 { format!("{first} and {more} more") } else { first }
     };
     if !done.restored.is_empty() {
-        let colon = if matches!(aim, UndoAim::Redo) { ";" } else { ":" };
-        text.push_str(&format!("{colon} {}", named(done.restored.clone())));
+        text.push_str(&format!(": {}", named(done.restored.clone())));
     }
     text.push('.');
     if done.commits {

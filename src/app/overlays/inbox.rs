@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::shell::{focus, overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::hunks::HunkView;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::open::Open;
 use crate::app::state::overlay::{Inbox, Overlay, Reach, Waiting};
 use crate::app::state::panel::Panel;
@@ -151,7 +152,7 @@ pub(crate) fn refresh_inbox(state: &mut State) {
     if emptied {
         // What is typed from here on is meant for what lies below.
         overlay::close(state);
-        return state.notify(Notice::new(Level::Info, "Nothing else needs you"));
+        return state.notify_while(Notice::new(Level::Info, "Nothing else needs you"), vec![TrueWhile::NobodyWaits]);
     }
     if moved {
         // Another row stands where the selected one was.

@@ -212,9 +212,12 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Confirm(asked)) => Some(asked.verb.clone()),
         _ => None,
     };
-    if asked.is_some_and(|verb| was_typed(state, &verb) || reads_on(state)) {
-        return;
+    if asked.is_none_or(|verb| !was_typed(state, &verb) && !reads_on(state)) {
+        accepted(state, fx);
     }
+}
+
+fn accepted(state: &mut State, fx: &mut Vec<Effect>) {
     match state.overlays.last_mut() {
         None => {}
         Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_) | Overlay::Jobs(_)) => {

@@ -27,7 +27,12 @@ impl State {
             return Some(Hint {
                 name: "!".to_owned(),
                 usage: "COMMAND".to_owned(),
-                description: "runs now; its output joins the conversation".to_owned(),
+                description: if self.running() {
+                    "not during a turn: Enter when it ends"
+                } else {
+                    "runs now; its output joins the conversation"
+                }
+                .to_owned(),
                 bare: command.trim().is_empty(),
             });
         }

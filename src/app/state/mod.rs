@@ -251,6 +251,7 @@ impl State {
             TrueWhile::Draft(text) => self.composer().text() == *text,
             TrueWhile::ModeRests => self.input.resting_mode.is_some(),
             TrueWhile::TurnRuns => self.running(),
+            TrueWhile::NobodyWaits => self.sessions.needing() == 0,
             TrueWhile::QueueWaits => self.current_open().is_some_and(|open| !open.queue.is_empty()),
             TrueWhile::Selecting => self.current_open().is_some_and(|open| open.chat.mark.is_some()),
             TrueWhile::NoAnswer => self.panel().is_some_and(|(panel, _)| panel.selected.is_none()),

@@ -43,6 +43,8 @@ pub enum TrueWhile {
     Shows(SessionId),
     /// The server at this address is asked for its models.
     Adds(String),
+    /// No session needs the user.
+    NobodyWaits,
 }
 
 /// A notice on the screen.

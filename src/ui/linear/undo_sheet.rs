@@ -8,7 +8,7 @@ use crate::app::msg::Msg;
 use crate::app::state::clock::Clock;
 use crate::app::state::overlay::UndoCard;
 use crate::domain::sanitise::{clean_line, reveal_line};
-use crate::domain::undo::{COMMITS_STAY, UndoFile, UndoPlan};
+use crate::domain::undo::{COMMITS_STAY, UndoAim, UndoFile, UndoPlan};
 
 /// The card as lines; nothing while the engine compares the files.
 pub(super) fn of(time: Clock, card: &UndoCard) -> Sheet {
@@ -30,7 +30,7 @@ fn words(card: &UndoCard, file: &UndoFile) -> String {
         lines.map(|(added, removed)| format!("{} added, {removed} removed", count(added as usize, "line", "lines")));
     let facts: Vec<String> = case(card, file).map(str::to_owned).into_iter().chain(lines).collect();
     let colon = if facts.is_empty() { "" } else { ": " };
-    format!("{} {}{colon}{}", deed(file.deed), reveal_line(&file.shown), facts.join("; "))
+    format!("{} {}{colon}{}", deed(&card.aim, file.deed), reveal_line(&file.shown), facts.join("; "))
 }
 
 fn foot(card: &UndoCard, plan: &UndoPlan) -> Vec<String> {
@@ -49,8 +49,11 @@ pub(super) fn accept(card: &UndoCard) -> Option<Item> {
     let plan = card.plan.as_ref()?;
     let files = plan.files.iter().filter(|file| card.restores(file)).count();
     let files = count(files, "file", "files");
-    let text =
-        if card.rewind.is_some() { format!("yes: rewind, restoring {files}") } else { format!("yes: restore {files}") };
+    let text = match card.aim {
+        _ if card.rewind.is_some() => format!("yes: rewind, restoring {files}"),
+        UndoAim::Redo => format!("yes: redo {files}"),
+        UndoAim::Last | UndoAim::Since(_) => format!("yes: restore {files}"),
+    };
     Some(Item { lines: vec![text], does: Msg::Line(Line::Accept) })
 }
 
@@ -59,7 +62,7 @@ mod tests {
     use super::*;
     use crate::domain::At;
     use crate::domain::ids::SessionId;
-    use crate::domain::undo::{UndoAim, UndoDeed, UndoState};
+    use crate::domain::undo::{UndoDeed, UndoState};
 
     fn file(shown: &str, deed: UndoDeed, state: UndoState) -> UndoFile {
         UndoFile { path: shown.into(), shown: shown.to_owned(), deed, lines: Some((3, 1)), state, during: None }

@@ -14,7 +14,7 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 
 /// Limit of an undo.
-pub(in crate::ui) const ONLY_HERE: &str = "Commands' changes are undone only in the working directory.";
+pub(in crate::ui) const ONLY_HERE: &str = "Of commands this covers changes in the working directory alone.";
 
 /// Cells of the sheet at the most.
 const WIDTH: u16 = 96;
@@ -36,6 +36,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
         (Some(_), 0) => "rewind, keep files".to_owned(),
         (Some(_), n) => format!("rewind with {}", count(n, "file", "files")),
         (None, 0) => "skip it".to_owned(),
+        (None, n) if card.aim == UndoAim::Redo => format!("redo {}", count(n, "file", "files")),
         (None, n) => format!("restore {}", count(n, "file", "files")),
     };
     let title = [paint.piece(heading(paint.state.clock, card, Some(plan)), Role::NeedsYou)];
@@ -140,14 +141,14 @@ fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: R
             (UndoState::Ready, _) => (paint.signs.marks.check, Role::Good),
         };
         let name = if card.restores(file) { Role::Text } else { Role::Dim };
-        let lead = format!("{sign} {:<8}", deed(file.deed));
+        let lead = format!("{sign} {:<8}", deed(&card.aim, file.deed));
         let figures = figures(paint, card, file);
         let room = usize::from(area.width).saturating_sub(cells::width(&lead) + cells::pieces_width(&figures) + 2);
         let path = reveal_line(&file.shown);
         let path = cells::cut_start(&path, room.max(8), paint.signs.cut).into_owned();
         let mut left = vec![
             paint.piece(format!("{sign} "), sign_role),
-            paint.piece(format!("{:<8}", deed(file.deed)), Role::Dim),
+            paint.piece(format!("{:<8}", deed(&card.aim, file.deed)), Role::Dim),
             paint.piece(path, if selected { Role::Strong } else { name }),
         ];
         let mut right = figures;
@@ -160,8 +161,9 @@ fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: R
 }
 
 /// Planned action in a word.
-pub(in crate::ui) fn deed(deed: UndoDeed) -> &'static str {
+pub(in crate::ui) fn deed(aim: &UndoAim, deed: UndoDeed) -> &'static str {
     match deed {
+        UndoDeed::Change if *aim == UndoAim::Redo => "change",
         UndoDeed::Remove => "remove",
         UndoDeed::Bring => "restore",
         UndoDeed::Change => "revert",

@@ -284,7 +284,9 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
     }
     let left = [paint.piece(said.join("  "), Role::Dim)];
     let context = context(view.request);
-    let keys = if view.focused && !super::bar::names_answers(paint) {
+    // While a text is written, letters are text.
+    let chooses = matches!(view.panel.stage, Stage::Choosing);
+    let keys = if view.focused && chooses && !super::bar::names_answers(paint) {
         let down = paint.key(Action::Answer(AnswerAction::ScrollDown), context);
         let full = paint.key(Action::Answer(AnswerAction::Full), context);
         let scrolls = above > 0 || under > 0;
