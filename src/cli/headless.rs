@@ -403,6 +403,7 @@ impl Face {
             | SessionEvent::Context(_)
             | SessionEvent::Rules(_)
             | SessionEvent::Sources(_)
+            | SessionEvent::Extensions(_)
             // Taken in before it was looked whose it is.
             | SessionEvent::Unsaved(_) => {}
         }

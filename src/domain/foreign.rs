@@ -73,7 +73,10 @@ pub fn input<'v>(tool: &str, input: &'v Value) -> Cow<'v, Value> {
         "bash" => bash(&mut now),
         "patch" => rename(&mut now, &["input", "patchText", "diff"], "patch"),
         "todo" => todo(&mut now),
-        "spawn" => rename(&mut now, &["description", "name"], "title"),
+        "spawn" => {
+            rename(&mut now, &["description", "name"], "title");
+            rename(&mut now, &["subagent_type", "agent_type"], "agent");
+        }
         "fetch" => rename(&mut now, &["prompt"], "question"),
         "job_output" | "job_kill" => rename(&mut now, &["bash_id", "shell_id", "task_id", "session_id"], "job"),
         "ask_user" => ask(&mut now),

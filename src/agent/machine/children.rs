@@ -33,7 +33,7 @@ impl Machine {
     /// False for a tool that there is and that this session does without.
     pub(super) fn offers(&self, tool: &str) -> bool {
         let below = self.meta.parent.is_some();
-        !(self.own.no_tools || below && NOT_BELOW.contains(&tool))
+        !(self.own.no_tools || below && NOT_BELOW.contains(&tool)) && self.persona_has(tool)
     }
 
     /// The mode in which a call that runs was decided.

@@ -9,7 +9,7 @@
 //! that run, `calls` decides about them, `stop` ends a turn early, `children` are the sessions that calls spawn, `plan` what
 //! becomes of plans, `user_input` what the user does, `permission_rules` the rules, `network_requests` what commands reach of the network,
 //! `connection` which one answers, `key` their keys, `automatic` what happens by itself, `compaction` what sums up,
-//! `context` what the model gets, `remarks` rows that inform. The driver does the steps and reports back.
+//! `context` what the model gets, `sources` and `extensions` what others add to that, `remarks` rows that inform. The driver does the steps and reports back.
 
 mod announced;
 mod answering;
@@ -26,6 +26,7 @@ mod config;
 mod connection;
 mod context;
 mod dispatch;
+mod extensions;
 mod header_extension;
 mod key;
 mod network_requests;
@@ -52,6 +53,7 @@ mod user_input;
 pub use automation::{Automatic, REDELIVERED_AFTER_MS};
 pub use budget::Models;
 pub use config::MachineConfig;
+pub use extensions::{MachineExtensions, persona};
 pub use header_extension::{HeaderExtension, PendingPlan};
 pub use runs::Death;
 pub use state::{LeftBehind, Machine};

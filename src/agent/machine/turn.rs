@@ -1,5 +1,6 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
+use super::extensions::{Called, UsedExtensions};
 use super::repeats::Repeats;
 use super::response::Response;
 use super::state::{Machine, notice};
@@ -55,7 +56,10 @@ impl Machine {
         let mut rows: Vec<Message> = Vec::new();
         rows.extend(self.tell_death(now));
         rows.extend(self.tell_mode(now));
+        let mut called = Called::default();
         if let Some((id, said)) = message {
+            called = self.called(&said);
+            let said = called.put_text(said);
             self.status_at_begin();
             // Whatever the user says next, it is no longer this that goes on by itself.
             self.meta.pending_execution = None;
@@ -73,7 +77,7 @@ impl Machine {
             self.meta.connection = self.meta.stand_in.take();
         }
         self.open_turn(now, rows, false, out);
-        self.request(now, out);
+        self.begin_called(now, called, out);
     }
 
     /// A session without a title gets the start of its first message, which may be of long ago: it came from elsewhere.
@@ -99,6 +103,7 @@ impl Machine {
             standing: None,
             sent: None,
             broken: None,
+            used: UsedExtensions::default(),
             work: Work::BackingOff,
         });
         self.show_activity();
@@ -373,7 +378,7 @@ impl Machine {
     }
 
     /// An id for the next response: what belongs together is told by it, also where the server gives none.
-    fn response_id(&mut self, now: At) -> String {
+    pub(super) fn response_id(&mut self, now: At) -> String {
         let at = self.stamp(now);
         format!("resp-{}-{}", at.0, self.letters())
     }

@@ -84,6 +84,7 @@ impl Machine {
             | SessionCommand::Context
             | SessionCommand::Rules
             | SessionCommand::Sources
+            | SessionCommand::Extensions
             | SessionCommand::Forget { .. }
             | SessionCommand::Trust { .. }
             | SessionCommand::AskKey { .. }
