@@ -3,7 +3,7 @@
 use super::model_context::{extension_lines, tokens};
 use crate::domain::command::Expansion;
 use crate::domain::extension::{ExtensionKind, ExtensionState, ExtensionView};
-use crate::extensions::list::{Unusable, UnusableWhy};
+use crate::extensions::found::{Unusable, UnusableWhy};
 use crate::extensions::skill_tool::NeededSource;
 use crate::extensions::{CommandExtension, Extension, ExtensionList};
 

@@ -19,13 +19,13 @@ pub struct FrontMatter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field {
     name: String,
-    value: Value,
+    value: FieldValue,
     /// Line of the file, from 1.
     line: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Value {
+enum FieldValue {
     Text(String),
     List(Vec<String>),
     /// A map, which no field here has.
@@ -77,7 +77,7 @@ impl FrontMatter {
     pub fn text(&self, name: &str) -> Result<String, Fault> {
         match self.find(name) {
             None => Ok(String::new()),
-            Some(Field { value: Value::Text(text), .. }) => Ok(text.clone()),
+            Some(Field { value: FieldValue::Text(text), .. }) => Ok(text.clone()),
             Some(field) => Err((field.line, "expected one text, not a list")),
         }
     }
@@ -86,9 +86,9 @@ impl FrontMatter {
     #[must_use]
     pub fn words(&self, name: &str) -> String {
         match self.find(name).map(|field| &field.value) {
-            Some(Value::Text(text)) => text.clone(),
-            Some(Value::List(all)) => format!("[{}]", all.join(", ")),
-            Some(Value::Other) | None => String::new(),
+            Some(FieldValue::Text(text)) => text.clone(),
+            Some(FieldValue::List(all)) => format!("[{}]", all.join(", ")),
+            Some(FieldValue::Other) | None => String::new(),
         }
     }
 
@@ -99,8 +99,8 @@ impl FrontMatter {
     pub fn list(&self, name: &str) -> Result<Vec<String>, Fault> {
         match self.find(name) {
             None => Ok(Vec::new()),
-            Some(Field { value: Value::List(all), .. }) => Ok(all.clone()),
-            Some(Field { value: Value::Text(text), .. }) => Ok(split(text)),
+            Some(Field { value: FieldValue::List(all), .. }) => Ok(all.clone()),
+            Some(Field { value: FieldValue::Text(text), .. }) => Ok(split(text)),
             Some(field) => Err((field.line, "expected a list")),
         }
     }
@@ -144,20 +144,20 @@ fn named(line: &str) -> Option<(&str, &str)> {
     (is_name && (value.is_empty() || value.starts_with([' ', '\t']))).then_some((name, value.trim()))
 }
 
-fn value_of(value: &str, below: &[&str], line: usize) -> Result<Value, Fault> {
+fn value_of(value: &str, below: &[&str], line: usize) -> Result<FieldValue, Fault> {
     let full: Vec<&str> = below.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
     if let Some(style) = value.strip_prefix(['|', '>']) {
         if !style.chars().all(|c| matches!(c, '-' | '+') || c.is_ascii_digit()) {
             return Err((line, "expected a text below the sign"));
         }
-        return Ok(Value::Text(block(below, value.starts_with('>'))));
+        return Ok(FieldValue::Text(block(below, value.starts_with('>'))));
     }
     if let Some(inside) = value.strip_prefix('[') {
         let whole = std::iter::once(inside).chain(full.iter().copied()).collect::<Vec<_>>().join(" ");
         return match whole.trim().strip_suffix(']') {
-            Some(closed) => Ok(Value::List(split(closed))),
+            Some(closed) => Ok(FieldValue::List(split(closed))),
             // `[FILE] and more` is a text of people.
-            None if inside.contains(']') => Ok(Value::Text(uncommented(value).to_owned())),
+            None if inside.contains(']') => Ok(FieldValue::Text(uncommented(value).to_owned())),
             None => Err((line, "unclosed list: missing the ]")),
         };
     }
@@ -165,8 +165,8 @@ fn value_of(value: &str, below: &[&str], line: usize) -> Result<Value, Fault> {
         let items = full.iter().map(|item| item.strip_prefix('-').map(str::trim));
         let items: Option<Vec<&str>> = items.collect();
         // Items over several lines are maps.
-        return Ok(items.map_or(Value::Other, |all| {
-            Value::List(
+        return Ok(items.map_or(FieldValue::Other, |all| {
+            FieldValue::List(
                 all.into_iter()
                     .map(|item| unquoted(uncommented(item)).to_owned())
                     .filter(|item| !item.is_empty())
@@ -175,13 +175,13 @@ fn value_of(value: &str, below: &[&str], line: usize) -> Result<Value, Fault> {
         }));
     }
     if value.starts_with('{') || value.is_empty() && full.first().is_some_and(|first| named(first).is_some()) {
-        return Ok(Value::Other);
+        return Ok(FieldValue::Other);
     }
     if value.starts_with(['&', '*', '!']) && !value.starts_with("**") {
         return Err((line, "anchors and tags of YAML are not supported"));
     }
     let whole = std::iter::once(value).chain(full).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-    quoted(&whole, line).map(Value::Text)
+    quoted(&whole, line).map(FieldValue::Text)
 }
 
 /// A text over several lines: as they stand, or folded to one line a paragraph.
@@ -196,7 +196,7 @@ fn block(lines: &[&str], folded: bool) -> String {
     text.trim().to_owned()
 }
 
-/// Value without its quotes, or without a comment behind it.
+/// FieldValue without its quotes, or without a comment behind it.
 fn quoted(value: &str, line: usize) -> Result<String, Fault> {
     let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
         return Ok(uncommented(value).to_owned());

@@ -1,7 +1,7 @@
 //! Agents: a markdown file each, `agents/NAME.md`. Blocks.
 
 use super::folders::ExtensionFolder;
-use super::list::{AgentExtension, Counts, Unusable, UnusableWhy, add, stem, whole};
+use super::found::{AgentExtension, Counts, Unusable, UnusableWhy, add, stem, whole};
 use crate::domain::extension::{ExtensionKind, slug_fault};
 use crate::domain::persona;
 use crate::domain::problem::Problem;

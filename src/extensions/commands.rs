@@ -1,7 +1,7 @@
 //! Commands: a markdown file each, `commands/NAME.md`. The names of lisle's commands stay lisle's. Blocks.
 
 use super::folders::ExtensionFolder;
-use super::list::{CommandExtension, Counts, Unusable, UnusableWhy, add, stem, whole};
+use super::found::{CommandExtension, Counts, Unusable, UnusableWhy, add, stem, whole};
 use crate::domain::command::{self, OwnCommand};
 use crate::domain::extension::ExtensionKind;
 use crate::domain::lookalike;

@@ -66,7 +66,7 @@ fn ours(name: &str) -> Option<String> {
     if name.starts_with(TOOL_PREFIX) {
         return Some(name.to_owned());
     }
-    foreign::tool(name).map(str::to_owned).or_else(|| (name.eq_ignore_ascii_case("skill")).then(|| "skill".to_owned()))
+    foreign::tool(name).map(str::to_owned)
 }
 
 /// Pattern of simple commands: `git add:*`, `git add *` and `git status` in the old form of rules.

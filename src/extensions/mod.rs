@@ -3,6 +3,7 @@
 //! | Module | Content |
 //! | --- | --- |
 //! | [`folders`] | folders that are searched, and how a file in them is read |
+//! | [`found`] | one extension, or why it can't be used |
 //! | [`list`] | all extensions of a directory, with those that can't be used |
 //! | [`skills`], [`agents`], [`commands`] | one kind each |
 //! | [`grants`] | pure: tools in Claude Code's words as rules |
@@ -14,10 +15,12 @@
 pub mod agents;
 pub mod commands;
 pub mod folders;
+pub mod found;
 pub mod grants;
 pub mod list;
 pub mod skill_tool;
 pub mod skills;
 
 pub use folders::ExtensionPlaces;
-pub use list::{AgentExtension, CommandExtension, Extension, ExtensionList, SkillExtension};
+pub use found::{AgentExtension, CommandExtension, Extension, SkillExtension};
+pub use list::ExtensionList;

@@ -1,6 +1,7 @@
 //! `skill`: loads a skill whole, or a file beside it. What follows from its use (sources, rules) is the machine's.
 
-use super::list::{ExtensionList, SkillExtension};
+use super::found::SkillExtension;
+use super::list::ExtensionList;
 use super::skills::file_beside;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolSpec, Touch};
 use crate::tools::input::{InputFields, one_line};
@@ -144,7 +145,7 @@ impl Tool for SkillTool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::list::{Extension, SkillFolder};
+    use super::super::found::{Extension, SkillFolder};
     use super::*;
     use crate::domain::extension::ExtensionOrigin;
     use crate::domain::skill;

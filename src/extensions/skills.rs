@@ -1,7 +1,7 @@
 //! Skills: a folder each, `skills/NAME/SKILL.md`, with files beside it. Blocks.
 
 use super::folders::{ExtensionFolder, bytes};
-use super::list::{Counts, Extension, SkillExtension, SkillFolder, Unusable, UnusableWhy, add};
+use super::found::{Counts, Extension, SkillExtension, SkillFolder, Unusable, UnusableWhy, add};
 use crate::domain::extension::{ExtensionKind, slug_fault};
 use crate::domain::hex::sha256_hex;
 use crate::domain::problem::Problem;

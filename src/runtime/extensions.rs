@@ -15,6 +15,8 @@ use crate::domain::request::TrustRequest;
 use crate::extensions::{Extension, ExtensionList, ExtensionPlaces};
 use std::path::{Path, PathBuf};
 
+/// Characters of one file that are shown before it is trusted.
+const LONGEST_SHOWN: usize = 20_000;
 /// Characters of a line about one extension, before its text.
 const LONGEST_START: usize = 160;
 
@@ -167,7 +169,14 @@ fn of<T>(found: &Extension<T>, start: String) -> Option<Untrusted> {
         Some((at, _)) => format!("{}…", start.get(..at).unwrap_or_default()),
         None => start,
     };
-    let (file, hash, shown) = (found.file.clone(), found.hash.clone(), found.shown.clone());
+    let (file, hash) = (found.file.clone(), found.hash.clone());
+    let shown = match found.shown.char_indices().nth(LONGEST_SHOWN) {
+        Some((at, _)) => {
+            let begin = found.shown.get(..at).unwrap_or_default();
+            format!("{begin}\n[the rest of this file is not shown: read it before you trust it]\n")
+        }
+        None => found.shown.clone(),
+    };
     (!found.trusted).then_some(Untrusted { file, hash, shown, start, origin: found.origin })
 }
 

@@ -136,7 +136,8 @@ fn a_command_expands() {
     let ground = Ground::new(&model);
     ground.put("lisle/config/commands/state.md", "State: !`echo one $1` and @note.txt, !`touch made`.");
     ground.put("project/note.txt", "a note");
-    assert!(ground.run("explore", "/state two").status.success());
+    let done = ground.run("explore", "/state two");
+    assert_eq!(done.status.code(), Some(3), "a refused call is told: {}", err(&done));
     let asked = model.asked()[0].json();
     assert_eq!(messages(&asked, "user"), ["\"State: !`echo one two` and @note.txt, !`touch made`.\""]);
     let results = messages(&asked, "tool");

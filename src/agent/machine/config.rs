@@ -1,6 +1,6 @@
 //! Settings of a machine.
 
-use super::extensions::MachineExtensions;
+use super::extension_state::MachineExtensions;
 use crate::domain::permission::Mode;
 use crate::domain::tool::ToolSpec;
 use std::path::PathBuf;

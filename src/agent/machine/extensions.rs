@@ -3,23 +3,20 @@
 //! `/NAME` at the beginning calls a command or a skill, `@NAME` a skill or an agent. What they ask for (a skill's text, the
 //! output of a command, a file) are calls of the session like those of a model, judged by the mode, before the first request.
 
+use super::extension_state::{UsedExtensions, granted, persona};
 use super::state::Machine;
 use super::turn_state::Turn;
 use crate::agent::machine_io::Step;
-use crate::agent::model_context::prompt::SourceGuide;
 use crate::domain::command::Expansion;
-use crate::domain::extension::ExtensionOrigin;
 use crate::domain::ids::{At, CallId};
-use crate::domain::message::UserText;
+use crate::domain::message::{Body, UserText};
 use crate::domain::persona::Persona;
-use crate::domain::rule::{PermissionsFile, RuleScope};
 use crate::extensions::skill_tool::{NAME, NeededSource};
-use crate::extensions::{AgentExtension, ExtensionList, grants};
+use crate::extensions::{ExtensionList, grants};
 use crate::permit;
 use crate::provider::ProposedCall;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Skills that one message loads.
@@ -27,35 +24,6 @@ const SKILLS: usize = 5;
 
 /// Tools of lisle that a persona keeps, whatever its file lists: they change nothing.
 const KEPT: [&str; 5] = ["skill", "todo", "submit_plan", "step", "ask_user"];
-
-/// Extensions of a machine, as they were read last.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MachineExtensions {
-    /// Texts about sources for models.
-    pub guides: Vec<SourceGuide>,
-    /// Skills, agents and commands.
-    pub list: Arc<ExtensionList>,
-    /// Sources that there are.
-    pub sources: BTreeMap<String, NeededSource>,
-}
-
-/// Extensions that a turn uses.
-#[derive(Clone, Debug, Default)]
-pub(super) struct UsedExtensions {
-    /// Agent that the message named.
-    persona: Option<Persona>,
-    /// Model of a command.
-    model: String,
-    grants: Vec<Grant>,
-}
-
-/// Rules of a skill or of a command, for the turn that uses it.
-#[derive(Clone, Debug, PartialEq)]
-struct Grant {
-    rules: PermissionsFile,
-    scope: RuleScope,
-    file: PathBuf,
-}
 
 /// What a message calls.
 #[derive(Debug, Default)]
@@ -104,10 +72,21 @@ impl Machine {
         named.is_none_or(|named| KEPT.contains(&tool) || named.iter().any(|name| name == tool))
     }
 
-    /// What a message calls by name. Of whoever may not be the operator nothing is called.
+    /// The agent that the last message named.
+    pub(super) fn called_again(&self) -> Called {
+        let last = self.transcript.rows().iter().rev().find_map(|row| match &row.body {
+            Body::User(said) => Some(said),
+            _ => None,
+        });
+        let persona = last.and_then(|said| self.called(said).used.persona);
+        Called { used: UsedExtensions { persona, ..UsedExtensions::default() }, ..Called::default() }
+    }
+
+    /// What a message calls by name. Of whoever may not be the operator nothing is called, and of a spawned session nothing
+    /// either: another agent wrote its messages.
     pub(super) fn called(&self, said: &UserText) -> Called {
         let mut out = Called::default();
-        if self.config.stranger {
+        if self.config.stranger || self.meta.parent.is_some() {
             return out;
         }
         let own = said.own();
@@ -210,24 +189,6 @@ impl Called {
         let piped = said.piped.map(|_| text.len());
         UserText { text: format!("{text}{behind}"), piped, ..said }
     }
-}
-
-/// An agent as a session uses it.
-#[must_use]
-pub fn persona(agent: &AgentExtension) -> Persona {
-    let file = agent.content.clone();
-    Persona { name: agent.slug.clone(), text: file.text, tools: file.tools, model: file.model }
-}
-
-/// Rules of these tools; `None` if they allow nothing.
-fn granted(tools: &[String], origin: ExtensionOrigin, file: PathBuf) -> Option<Grant> {
-    let rules = grants::rules(tools);
-    let scope = match origin {
-        ExtensionOrigin::User | ExtensionOrigin::Home => RuleScope::User,
-        ExtensionOrigin::Workspace => RuleScope::Workspace,
-        ExtensionOrigin::Repository => RuleScope::Repository,
-    };
-    rules.loosens().then_some(Grant { rules, scope, file })
 }
 
 /// Name after a slash at the beginning of a message, and what follows it.

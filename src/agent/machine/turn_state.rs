@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::compacting::Compacting;
-use super::extensions::UsedExtensions;
+use super::extension_state::UsedExtensions;
 use super::repeats::Repeats;
 use super::response::Response;
 use crate::agent::machine_io::RunNo;

@@ -267,9 +267,7 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
             (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
         }
         SessionEvent::Waiting(connection) => open.turn.waiting = connection,
-        SessionEvent::Starting { sources } => {
-            (open.turn.starting, open.turn.heard) = (sources, Some(now));
-        }
+        SessionEvent::Starting { sources } => (open.turn.starting, open.turn.heard) = (sources, Some(now)),
         SessionEvent::TurnEnded { end } => turn_ended(state, id, end),
         // A row follows, or the queue; a choice is offered where the conversation is shown.
         SessionEvent::Accepted { .. } | SessionEvent::ModelWanted { .. } | SessionEvent::ConnectionWanted { .. } => {}

@@ -13,8 +13,10 @@ use ratatui::layout::Rect;
 
 /// Rows of what is known of the selected extension.
 const DETAIL: u16 = 7;
-/// Columns below which a row has no description and no origin.
+/// Columns below which a row has no origin and no cost.
 const NARROW: u16 = 60;
+/// Columns below which a row has no description.
+const WIDE: u16 = 84;
 /// Columns of a name.
 const NAME: usize = 20;
 
@@ -68,7 +70,7 @@ fn verb(one: &ExtensionView) -> &'static str {
         (ExtensionState::On, ExtensionKind::Source) => "turn off",
         (ExtensionState::Off { .. }, ExtensionKind::Source) => "turn on",
         (ExtensionState::On, _) => "use",
-        (ExtensionState::Off { .. } | ExtensionState::Failed { .. }, _) => "why",
+        (ExtensionState::Off { .. } | ExtensionState::Failed { .. }, _) => "explain",
     }
 }
 
@@ -96,8 +98,10 @@ fn row(paint: &mut FrameContext<'_>, one: &ExtensionView, n: usize, chosen: bool
     let mut left =
         vec![paint.piece(format!("{:7}  ", one.kind.word()), Role::Dim), paint.piece(format!("{name:<NAME$}  "), text)];
     let mut right = vec![paint.piece(format!("  {:>11}", one.state.word()), role(one))];
-    if area.width >= NARROW {
+    if area.width >= WIDE {
         left.push(paint.piece(expose_line(&one.description), Role::Dim));
+    }
+    if area.width >= NARROW {
         right.push(paint.piece(format!("  {:10}", one.origin.word()), Role::Dim));
         let cost = if one.tokens == 0 { String::new() } else { tokens(one.tokens) };
         right.push(paint.piece(format!(" {cost:>5}"), Role::Dim));

@@ -4,7 +4,7 @@
 use super::*;
 use crate::domain::extension::ExtensionOrigin;
 use crate::domain::{command, persona, skill};
-use crate::extensions::list::SkillFolder;
+use crate::extensions::found::SkillFolder;
 use crate::extensions::skill_tool::NeededSource;
 use crate::extensions::{Extension, ExtensionList};
 use std::sync::Arc;
@@ -122,6 +122,20 @@ fn what_is_not_trusted_is_called_by_nobody_and_told_to_nobody() {
     let mut b = bench(Mode::Execute, true);
     b.machine.config.stranger = true;
     assert_eq!(looked_at(&b.send("/ship @pdf @reviewer")), Vec::<String>::new());
+    // Nor does what another agent wrote: a task, or the answer to one.
+    let mut b = bench(Mode::Execute, true);
+    b.feed(Input::Deliver("/ship @pdf @reviewer".into()));
+    b.text("Fine.");
+    b.stop_with(Stop::Done);
+    b.send("one");
+    b.feed(Input::Deliver("@pdf".into()));
+    b.text("Fine.");
+    let steps = b.stop_with(Stop::Done);
+    assert!(sends(&steps) && looked_at(&b.out).is_empty(), "{steps:?}");
+    let mut b = bench(Mode::Execute, true);
+    b.machine.meta.parent =
+        Some(crate::domain::session::SpawnedBy { session: SessionId::parse("p").unwrap(), call: CallId::new("c") });
+    assert_eq!(looked_at(&b.send("/ship @pdf")), Vec::<String>::new());
     // What others pipe in is nobody's call.
     let mut b = bench(Mode::Execute, true);
     let steps = b.act(SessionCommand::Send { text: "look: @pdf".into(), attachments: vec![], piped: Some(6) });
@@ -171,7 +185,7 @@ fn a_command_runs_and_reads_by_the_mode_before_its_request() {
     );
     assert_eq!(looked_at(&steps), ["bash git status"], "one after the other: a command may change something");
     let id = ids(&steps)[0].clone();
-    assert_eq!(runs(&b.found(&id, command("git status"))), [id.clone()], "it only reads");
+    assert_eq!(runs(&b.found(&id, command("git status"))), std::slice::from_ref(&id), "it only reads");
     assert_eq!(looked_at(&b.ran(&id, "clean")), ["read src/main.rs"]);
     // Explore refuses what is no reading, and the model is told so.
     let mut b = bench(Mode::Explore, true);
@@ -197,6 +211,11 @@ fn an_agent_speaks_for_one_turn_with_its_tools() {
     let steps = b.found("w", write("/w/a"));
     assert_eq!(runs(&steps), Vec::<String>::new(), "a tool that it does without");
     assert!(b.call("w").result.unwrap().contains("does not have this tool"));
+    // The same request again is still theirs.
+    b.feed(Input::Failed(b.run(), broken(false)));
+    let steps = b.act(SessionCommand::Retry);
+    let Some(Step::Ask(_, request)) = steps.last() else { panic!("{steps:?}") };
+    assert!(request.system.contains("You review."));
     b.text("Fine.");
     b.stop_with(Stop::Done);
     let steps = b.send("go on");
