@@ -106,7 +106,8 @@ fn beside(folder: &Path) -> Result<Vec<String>, String> {
 /// Hash of a skill with the files beside it, and the text that is shown of them.
 fn all_of(folder: &Path, text: &str, beside: &[String]) -> Result<(String, String), String> {
     let mut all = format!("{FILE}\0{}\n", sha256_hex(text.as_bytes()));
-    let mut shown = text.to_owned();
+    // Before the text: a long one is cut where it is shown.
+    let mut shown = String::new();
     let mut left = LONGEST_IN_ALL;
     for short in beside {
         let of = |error: std::io::Error| format!("Can't read {short} beside the skill: {error}.");
@@ -114,11 +115,15 @@ fn all_of(folder: &Path, text: &str, beside: &[String]) -> Result<(String, Strin
         left = left.saturating_sub(content.len() as u64);
         let hash = sha256_hex(&content);
         all.push_str(&format!("{short}\0{hash}\n"));
-        if shown.len() == text.len() {
-            shown.push_str("\n\nFiles beside it, each with its SHA-256:\n");
+        if shown.is_empty() {
+            shown.push_str("Files beside it, each with its SHA-256:\n");
         }
         shown.push_str(&format!("{short} {}\n", hash.get(..16).unwrap_or_default()));
     }
+    if !shown.is_empty() {
+        shown.push('\n');
+    }
+    shown.push_str(text);
     Ok((sha256_hex(all.as_bytes()), shown))
 }
 

@@ -551,3 +551,28 @@ fn what_one_client_gets_crosses_a_wire() {
         ]
     );
 }
+
+#[test]
+fn models_of_files_are_found_by_name_or_family() {
+    let models = ["claude-opus-4", "claude-haiku-4", "m"].map(str::to_owned).to_vec();
+    let info = ConnectionInfo {
+        name: ConnectionName::new("c"),
+        provider: "p".into(),
+        default_model: "m".into(),
+        small_model: String::new(),
+        models,
+        host: String::new(),
+        key_from: None,
+        missing: None,
+        offered: false,
+    };
+    for (wanted, expected) in [
+        ("haiku", Some("claude-haiku-4")),
+        ("Claude-Opus-4", Some("claude-opus-4")),
+        ("m", Some("m")),
+        ("gpt", None),
+        ("", None),
+    ] {
+        assert_eq!(info.known_model(wanted).as_deref(), expected, "{wanted}");
+    }
+}

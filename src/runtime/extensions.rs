@@ -138,11 +138,11 @@ impl ExtensionFiles {
     pub fn called(&self, cwd: &Path) -> (Vec<OwnCommand>, Vec<Problem>) {
         let list = ExtensionBook::read(self, cwd);
         let mut out: Vec<OwnCommand> = list.commands.iter().map(|command| command.own()).collect();
-        for skill in list.skills.iter().filter(|skill| skill.trusted) {
+        for skill in &list.skills {
             let (kind, description) = (ExtensionKind::Skill, skill.content.file.description.clone());
             out.push(OwnCommand { hint: "[TASK]".to_owned(), ..by_name(skill, kind, description) });
         }
-        for agent in list.agents.iter().filter(|agent| agent.trusted) {
+        for agent in &list.agents {
             out.push(by_name(agent, ExtensionKind::Agent, agent.content.description.clone()));
         }
         out.sort_by(|a, b| a.name.cmp(&b.name));
@@ -159,7 +159,7 @@ fn by_name<T>(found: &Extension<T>, kind: ExtensionKind, description: String) ->
         origin: found.origin,
         path: found.file.clone(),
         hash: found.hash.clone(),
-        trusted: true,
+        trusted: found.trusted,
         ..OwnCommand::default()
     }
 }
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn names_for_clients_leave_out_what_is_not_trusted_and_keep_built_in_commands() {
+    fn names_for_clients_say_what_is_not_trusted_and_keep_built_in_commands() {
         let ground = Ground::new();
         let files = ground.rules(WorkspaceOrigin::DataFolder).extensions();
         for (path, text) in [
@@ -372,17 +372,20 @@ mod tests {
         }
         std::os::unix::fs::symlink("/etc/passwd", ground.root.join("repo/.lisle/commands/link.md")).unwrap();
         let (called, problems) = files.called(&ground.cwd());
-        let shown: Vec<String> =
-            called.iter().map(|own| format!("{} {} {}", own.kind.word(), own.name, own.origin.word())).collect();
+        let shown: Vec<String> = called
+            .iter()
+            .map(|own| format!("{} {} {} {}", own.kind.word(), own.name, own.origin.word(), own.trusted))
+            .collect();
         assert_eq!(
             shown,
             [
-                "command fix yours",
-                "skill pdf home",
-                "agent reviewer home",
-                "command ship repository",
-                "command theirs repository",
-                "command tidy workspace",
+                "command fix yours true",
+                "skill off repository false",
+                "skill pdf home true",
+                "agent reviewer home true",
+                "command ship repository false",
+                "command theirs repository false",
+                "command tidy workspace true",
             ]
         );
         assert!(called.iter().all(|own| own.hash.len() == 64));

@@ -326,6 +326,8 @@ const EFFECTS: &[&str] = &[
 /// Beginnings of file names that are held stricter than their room: what is pure in the engine.
 const PURE: &[(&str, &[&str])] = &[
     ("src/agent/machine", EFFECTS),
+    ("src/agent/extension_views", EFFECTS),
+    ("src/extensions/grants", EFFECTS),
     ("src/sources/config", EFFECTS),
     ("src/sources/definition", EFFECTS),
     ("src/sources/names", EFFECTS),

@@ -60,8 +60,9 @@ impl Drafts {
         })
     }
 
-    /// Skills and agents, which a name after `@` calls.
+    /// Skills and agents that count, which a name after `@` calls.
     pub(crate) fn mentioned(&self) -> impl Iterator<Item = &OwnCommand> {
-        self.commands.iter().filter(|own| matches!(own.kind, ExtensionKind::Skill | ExtensionKind::Agent))
+        let is_named = |own: &&OwnCommand| matches!(own.kind, ExtensionKind::Skill | ExtensionKind::Agent);
+        self.commands.iter().filter(|own| own.trusted).filter(is_named)
     }
 }

@@ -881,6 +881,8 @@ fn skills_and_trusted_commands_are_sent_by_name_and_offered_with_agents() {
         own(ExtensionKind::Skill, "deploy", "", true),
         own(ExtensionKind::Skill, "pdf", "", true),
         own(ExtensionKind::Skill, "plan", "", true),
+        own(ExtensionKind::Skill, "ship", "", false),
+        own(ExtensionKind::Agent, "revoked", "", false),
         own(ExtensionKind::Agent, "reviewer", "", true),
         own(ExtensionKind::Command, "state", "Now: !`git status`", true),
     ];
@@ -896,6 +898,12 @@ fn skills_and_trusted_commands_are_sent_by_name_and_offered_with_agents() {
         "{}",
         screen.last_notice()
     );
+    screen.keys("ctrl+c").type_text("/ship now").keys("enter");
+    assert!(
+        screen.acts().is_empty() && screen.last_notice().contains("/ship is not trusted"),
+        "{}",
+        screen.last_notice()
+    );
     screen.keys("ctrl+c").type_text("/reviewer x").keys("enter");
     assert!(
         screen.acts().is_empty() && screen.last_notice().contains("No command /reviewer"),
@@ -903,7 +911,7 @@ fn skills_and_trusted_commands_are_sent_by_name_and_offered_with_agents() {
         screen.last_notice()
     );
     screen.keys("ctrl+c").type_text("ask @rev").keys("tab");
-    assert_eq!(screen.text(), "ask @reviewer ");
+    assert_eq!(screen.text(), "ask @reviewer ", "one that is not trusted is not offered");
     screen.keys("ctrl+c").type_text("use @pla").keys("tab");
     assert_eq!(screen.text(), "use @plan ");
 }
