@@ -21,6 +21,7 @@
 //! | [`sandbox`] | commands: started through lisle itself, confined by a profile, ended with all they started |
 //! | [`tools`] | tools that a model can call, one file each |
 //! | [`sources`] | servers of others whose tools models call |
+//! | [`extensions`] | skills, agents and commands: texts of the user and of others |
 //! | [`agent`] | the engine: a pure machine for each session, and the task that does its steps |
 //! | [`channels`] | messages of other people: the way in, their turns, replies |
 //! | [`gateway`] | the engine without a screen: a process with many clients, and their lines |
@@ -32,7 +33,7 @@
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
 //! | [`cli`] | the command line: the app, one prompt without a screen, named prompts, sessions, the audit log, permission checks, the doctor |
 //!
-//! `store`, `routes`, `provider`, `permit`, `sandbox`, `tools`, `sources`, `agent` and `channels` are the engine; `keymap`, `app`, `theme` and `ui` are the
+//! `store`, `routes`, `provider`, `permit`, `sandbox`, `tools`, `sources`, `extensions`, `agent` and `channels` are the engine; `keymap`, `app`, `theme` and `ui` are the
 //! screen. Engine and screen never see each other: both see `domain` and `protocol`.
 //!
 //! # From a key press to a frame
@@ -74,6 +75,7 @@ pub mod channels;
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod extensions;
 pub mod gateway;
 pub mod http;
 pub mod json_log;

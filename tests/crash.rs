@@ -111,6 +111,7 @@ fn live(folder: &Path, at: u64) {
         store,
         connections,
         sources: std::sync::Arc::new(agent::NoSources),
+        extensions: std::sync::Arc::new(agent::NoExtensions),
         servers: lisle::sources::Servers::default(),
         rules: std::sync::Arc::new(rules),
         books: std::sync::Arc::new(lisle::store::usage_log::UsageLog::new(&folder.join("data"))),

@@ -1,6 +1,7 @@
 //! Parts and settings that the engine is made of. `runtime` and `cli` fill them from the configuration.
 
 use super::connections::Connections;
+use super::extension_files::ExtensionBook;
 use super::rule_files::RuleBook;
 use super::source_files::SourceBook;
 use crate::domain::{ConnectionName, Mode};
@@ -27,6 +28,8 @@ pub struct Setup {
     pub tools: Registry,
     /// The files of sources.
     pub sources: Arc<dyn SourceBook>,
+    /// The files of skills, agents and commands.
+    pub extensions: Arc<dyn ExtensionBook>,
     /// Servers of sources.
     pub servers: Servers,
     /// The files of rules.

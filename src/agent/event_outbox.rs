@@ -206,6 +206,7 @@ fn answers(event: &SessionEvent, wants: AskedFor) -> bool {
         | SessionEvent::Context(_)
         | SessionEvent::Rules(_)
         | SessionEvent::Sources(_)
+        | SessionEvent::Extensions(_)
         | SessionEvent::ModelWanted { .. }
         | SessionEvent::ConnectionWanted { .. }
         | SessionEvent::Notice(_) => true,
@@ -251,6 +252,7 @@ fn concerns_everybody(event: &SessionEvent) -> bool {
         | SessionEvent::Context(_)
         | SessionEvent::Rules(_)
         | SessionEvent::Sources(_)
+        | SessionEvent::Extensions(_)
         | SessionEvent::ModelWanted { .. }
         | SessionEvent::ConnectionWanted { .. }
         | SessionEvent::Row(_)

@@ -184,6 +184,8 @@ pub enum Step {
     StandIn(ConnectionName, ConnectionName),
     /// Store the key of a connection, then report [`Input::Keyed`] to every session.
     StoreKey(ConnectionName, Key),
+    /// The sources that the session uses are others now: start them before the next request, which offers their tools.
+    UseSources,
     /// Remember that this is trusted, then report what holds now.
     Trust(Box<TrustRequest>),
 }

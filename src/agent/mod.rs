@@ -9,11 +9,12 @@
 //! | [`automatic_labels`], [`message_queue`] | labels that a message gives by itself; messages that wait |
 //! | `session`, `session_files`, `run_tasks` | the actor of one session: does its machine's steps, in its files, with requests and calls |
 //! | [`undo`], [`worktree`] | undo of what calls did to files; the place where a session works alone |
+//! | [`extension_views`] | skills, agents and commands as clients see them |
 //! | `tool_host`, `spawned`, [`side_requests`] | requests of tools to the engine; sessions that calls spawn; what a small model is asked |
 //! | [`supervisor`], `registry`, `session_ops` | many sessions; those that have an actor; operations on whole sessions |
 //! | [`client_link`], `hub`, `asker`, `scopes`, `ring` | links of clients, what waits for each of them, their requests, what they may send, what they missed |
 //! | `event_outbox`, `mailbox` | events of a session or the engine; commands and reports to a session actor |
-//! | [`engine_setup`], [`connections`], [`rule_files`], [`source_files`], `shared_state` | parts that the engine is made of, and what all of it shares |
+//! | [`engine_setup`], [`connections`], [`rule_files`], [`source_files`], [`extension_files`], `shared_state` | parts that the engine is made of, and what all of it shares |
 
 mod asker;
 pub mod automatic_labels;
@@ -23,6 +24,8 @@ mod clock;
 pub mod connections;
 pub mod engine_setup;
 mod event_outbox;
+pub mod extension_files;
+pub mod extension_views;
 mod file_gates;
 mod hub;
 mod import_many;
@@ -57,6 +60,7 @@ pub mod worktree;
 
 pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, NoReply, Requests};
 pub use self::engine_setup::{EngineSettings, Inbox, Setup};
+pub use self::extension_files::{ExtensionBook, NoExtensions};
 pub use self::rule_files::{Book, RuleBook};
 pub use self::source_files::{NoSources, SourceBook};
 /// Contexts, patterns and strategies, for clients that change their files.

@@ -67,7 +67,8 @@ fn of_session(command: &SessionCommand) -> Scope {
         | SessionCommand::FilesChanged
         | SessionCommand::Context
         | SessionCommand::Rules
-        | SessionCommand::Sources => Scope::Read,
+        | SessionCommand::Sources
+        | SessionCommand::Extensions => Scope::Read,
         SessionCommand::Enhance { .. }
         | SessionCommand::Send { .. }
         | SessionCommand::Steer { .. }

@@ -162,6 +162,7 @@ impl Engine {
             books: Arc::new(crate::store::usage_log::UsageLog::new(&home.join("data"))),
             tools: Registry::standard(),
             sources: Arc::new(crate::agent::NoSources),
+            extensions: Arc::new(crate::agent::NoExtensions),
             servers: crate::sources::Servers::default(),
             rules: Arc::new(WorkspaceRules { foreign: store.is_foreign(), kept: Mutex::default() }),
             settings,

@@ -95,6 +95,7 @@ commands! {
     Audit "audit" "" "audit log: tool calls and who allowed them" SessionAction::Audit;
     Permissions "permissions" "" "view or revoke the rules" SessionAction::Rules;
     Sources "sources" "" "sources: servers and their tools, on or off" SessionAction::Sources;
+    Extensions "extensions" "" "extensions: sources, skills, agents, commands" SessionAction::Extensions;
     Trust "trust" "" "trust this workspace" SessionAction::Trust;
     TakeOver "takeover" "" "take over the session from another process" SessionAction::TakeOver;
     Workspace "workspace" "[[new] NAME or FOLDER]" "switch to another workspace, or create one" SessionAction::Workspace;

@@ -343,9 +343,7 @@ impl Face {
     async fn hear_ours(&mut self, link: &Link, event: SessionEvent) -> Option<Ended> {
         match event {
             SessionEvent::Held { by } => return self.held(link, by).await,
-            SessionEvent::Opened(opened) if self.stage == RunStage::Opening => {
-                return self.send(link, &opened.meta).await;
-            }
+            SessionEvent::Opened(open) if self.stage == RunStage::Opening => return self.send(link, &open.meta).await,
             SessionEvent::Accepted { queued, .. } if self.stage == RunStage::Sent => {
                 self.stage = RunStage::Accepted;
                 // The session is on disk: its name can be found.
@@ -403,6 +401,7 @@ impl Face {
             | SessionEvent::Context(_)
             | SessionEvent::Rules(_)
             | SessionEvent::Sources(_)
+            | SessionEvent::Extensions(_)
             // Taken in before it was looked whose it is.
             | SessionEvent::Unsaved(_) => {}
         }

@@ -10,6 +10,7 @@ mod configuration;
 mod definitions;
 mod doctor;
 mod exit;
+mod extensions;
 mod fabric;
 mod gateway;
 mod headless;
@@ -205,6 +206,7 @@ async fn dispatch(
         CliCommand::Usage(args) => usage::run(&bootstrap, &args),
         CliCommand::Permissions(command) => permissions::run(&bootstrap, command),
         CliCommand::Sources(command) => sources::run(&bootstrap, command).await,
+        CliCommand::Extensions(command) => extensions::run(&bootstrap, command),
         CliCommand::Auth(command) => auth::run(&bootstrap, command).await,
         CliCommand::Doctor(args) if args.what == Some(DoctorCommand::Keys) => inspect_keys(bootstrap).await,
         CliCommand::Doctor(args) => doctor::run(&bootstrap, &args),

@@ -81,6 +81,42 @@ impl Trusted {
         self.asks_of_file(TrustWhat::Sources, path, (&rules::hash(text.as_bytes()), text))
     }
 
+    /// The extension in this file is trusted with this hash.
+    #[must_use]
+    pub fn counts_extension(&self, path: &Path, hash: &str) -> bool {
+        let known = self.extension(path);
+        known.is_some_and(|known| !known.sha256.is_empty() && known.sha256 == hash)
+    }
+
+    fn extension(&self, path: &Path) -> Option<&TrustEntry> {
+        self.trusted.iter().find(|one| one.what == TrustWhat::Extensions && one.path == path)
+    }
+
+    /// Request for trust in files of extensions in a folder; `None` without any. Each is shown with its path; of those that
+    /// were trusted before and changed the difference is shown.
+    #[must_use]
+    pub fn asks_of_extensions(&self, folder: &Path, files: &[TrustFile<'_>]) -> Option<TrustRequest> {
+        let changed = files.iter().any(|file| self.extension(file.path).is_some());
+        let (mut text, mut hashes) = (String::new(), String::new());
+        for file in files {
+            let path = file.path.display();
+            hashes.push_str(&format!("{path}\0{}\n", file.hash));
+            let known = self.extension(file.path).map(|known| known.text.as_str());
+            text.push_str(&match (changed, known) {
+                (false, _) => format!("=== {path}\n{}\n\n", file.text.trim_end()),
+                (true, known) => format!(" === {path}\n{}", difference(known.unwrap_or_default(), file.text)),
+            });
+        }
+        (!files.is_empty()).then(|| TrustRequest {
+            what: TrustWhat::Extensions,
+            path: folder.to_owned(),
+            hash: rules::hash(hashes.as_bytes()),
+            text,
+            changed,
+            starts: Vec::new(),
+        })
+    }
+
     fn asks_of_file(&self, what: TrustWhat, path: &Path, (hash, text): (&str, &str)) -> Option<TrustRequest> {
         let known = self.trusted.iter().find(|one| one.what == what && one.path == path);
         if known.is_some_and(|known| !known.sha256.is_empty() && known.sha256 == hash) {
@@ -119,24 +155,56 @@ fn difference(old: &str, new: &str) -> String {
     out
 }
 
+/// File of an extension as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustFile<'f> {
+    /// Path.
+    pub path: &'f Path,
+    /// Hash of all that its trust covers.
+    pub hash: &'f str,
+    /// Text that is shown of it.
+    pub text: &'f str,
+}
+
+/// Keeps that the user trusts these files of extensions, each by itself. `time` is now in words.
+///
+/// # Errors
+/// A sentence why not; nothing was changed then.
+pub fn keep_extensions(path: &Path, files: &[TrustFile<'_>], time: &str) -> Result<(), String> {
+    let entry = |file: &TrustFile<'_>| TrustEntry {
+        what: TrustWhat::Extensions,
+        path: file.path.to_owned(),
+        sha256: file.hash.to_owned(),
+        time: time.to_owned(),
+        text: file.text.to_owned(),
+    };
+    keep_all(path, files.iter().map(entry).collect())
+}
+
+fn keep_all(path: &Path, entries: Vec<TrustEntry>) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    rules::change(path, folder, |old| {
+        let mut all = parse(old).map_err(|why| format!("can't read it ({why}); move it out of the way first"))?;
+        let is_new = |one: &TrustEntry| !entries.iter().any(|new| (new.what, &new.path) == (one.what, &one.path));
+        all.trusted.retain(is_new);
+        all.trusted.extend(entries.iter().cloned());
+        toml::to_string(&all).map_err(|error| error.to_string())
+    })
+}
+
 /// Keeps that the user trusts what was shown. `text` is what the file says now, `time` is now in words.
 ///
 /// # Errors
 /// A sentence why not; nothing was changed then.
 pub fn keep(path: &Path, request: &TrustRequest, text: &str, time: &str) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    rules::change(path, folder, |old| {
-        let mut all = parse(old).map_err(|why| format!("can't read it ({why}); move it out of the way first"))?;
-        all.trusted.retain(|one| (one.what, &one.path) != (request.what, &request.path));
-        all.trusted.push(TrustEntry {
-            what: request.what,
-            path: request.path.clone(),
-            sha256: request.hash.clone(),
-            time: time.to_owned(),
-            text: text.to_owned(),
-        });
-        toml::to_string(&all).map_err(|error| error.to_string())
-    })
+    let entry = TrustEntry {
+        what: request.what,
+        path: request.path.clone(),
+        sha256: request.hash.clone(),
+        time: time.to_owned(),
+        text: text.to_owned(),
+    };
+    keep_all(path, vec![entry])
 }
 
 #[cfg(test)]

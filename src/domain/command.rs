@@ -1,116 +1,93 @@
 //! Commands of the user's own: a file each, `commands/NAME.md`, whose text is sent to the model.
 //!
-//! The file may begin with front matter between two lines of `---`: `description` and `argument-hint`. In the text
-//! `$ARGUMENTS` stands for all that follows the command, `$1` to `$9` for its words; a text without any of them gets what
-//! follows at its end. The format is that of Claude Code's custom commands, so those can be copied over. Reading files is
-//! the runtime's part.
+//! The file may begin with front matter: `description`, `argument-hint`, `model`, `allowed-tools`. In the text `$ARGUMENTS`
+//! stands for all that follows the command, `$1` to `$9` for its words; a text without any of them gets what follows at its
+//! end. `` !`COMMAND` `` and `@FILE` stand for what the command prints and the file says: the engine runs and reads them as
+//! calls of the session, before the model is asked. The format is that of Claude Code's custom commands, so those can be
+//! copied over. Reading files is the runtime's part.
 
+use super::extension::{ExtensionKind, ExtensionOrigin};
+use super::front_matter::{Fault, FrontMatter};
+use super::skill::line;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Owner of a command's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CommandOrigin {
-    /// The user's, in the folder of the configuration.
-    User,
-    /// The workspace's.
-    Workspace,
-    /// The repository's, below the directory where tools work: whoever wrote the repository wrote it.
-    Repository,
-}
+/// Expansions of one command at the most.
+const EXPANSIONS: usize = 20;
 
-impl CommandOrigin {
-    /// In a word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            CommandOrigin::User => "yours",
-            CommandOrigin::Workspace => "workspace",
-            CommandOrigin::Repository => "repository",
-        }
-    }
-}
-
-/// A command of the user's own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A command of the user's own, or a skill or an agent that is called by its name as one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnCommand {
+    /// Command or skill, called by `/NAME`; agent, by `@NAME`.
+    pub kind: ExtensionKind,
     /// Its name without the slash.
     pub name: String,
     /// Description in a few words; may be empty.
     pub description: String,
     /// Arguments that can follow it; may be empty.
     pub hint: String,
-    /// The text to be sent.
+    /// The text to be sent; empty for what the engine reads itself.
     pub text: String,
+    /// Model of the turn; empty for the session's.
+    pub model: String,
+    /// Tools that run without being asked for in the turn, in Claude Code's words.
+    pub allowed_tools: Vec<String>,
     /// Owner of the file.
-    pub origin: CommandOrigin,
+    pub origin: ExtensionOrigin,
     /// The file.
     pub path: PathBuf,
     /// SHA-256 of the file, in hexadecimal digits: a file that changed is another one.
     pub hash: String,
+    /// It may run commands, read files and allow tools.
+    pub trusted: bool,
 }
 
 /// Content of a command's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandFile {
-    /// `description`
+    /// `description`. Sanitised.
     pub description: String,
-    /// `argument-hint`
+    /// `argument-hint`. Sanitised.
     pub hint: String,
+    /// `model`; empty for the session's. Sanitised.
+    pub model: String,
+    /// `allowed-tools`. Sanitised.
+    pub allowed_tools: Vec<String>,
     /// Text after the front matter.
     pub text: String,
+}
+
+/// Part of a command's text that stands for something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expansion {
+    /// Output of a command.
+    Command(String),
+    /// Content of a file.
+    File(String),
 }
 
 /// Reads the text of a file.
 ///
 /// # Errors
-/// The line, from 1, and what is wrong there.
-pub fn read(whole: &str) -> Result<CommandFile, (usize, &'static str)> {
-    let whole = whole.strip_prefix('\u{feff}').unwrap_or(whole);
-    let mut out = CommandFile::default();
-    let mut lines = whole.split_inclusive('\n');
-    let mut body = whole;
-    if whole.lines().next().map(str::trim_end) == Some("---") {
-        let mut read = lines.next().map_or(0, str::len);
-        let mut closed = false;
-        for (n, line) in lines.enumerate() {
-            read += line.len();
-            let line = line.trim();
-            if line == "---" {
-                closed = true;
-                break;
-            }
-            if line.is_empty() || line.starts_with('#') || line.starts_with("- ") {
-                continue;
-            }
-            let (name, value) = line.split_once(':').ok_or((n + 2, "expected `name: value`"))?;
-            let value = unquoted(value.trim()).to_owned();
-            match name.trim() {
-                "description" => out.description = value,
-                "argument-hint" => out.hint = value,
-                // Others are for other programs.
-                _ => {}
-            }
-        }
-        if !closed {
-            return Err((1, "unclosed front matter: missing the second ---"));
-        }
-        body = whole.get(read..).unwrap_or_default();
-    }
-    body.trim().clone_into(&mut out.text);
-    if out.text.is_empty() {
+/// The line, from 1, and the problem in it.
+pub fn read(whole: &str) -> Result<CommandFile, Fault> {
+    let matter = FrontMatter::read(whole)?;
+    if matter.body.is_empty() {
         return Err((1, "no text to send"));
     }
-    if out.description.is_empty() {
-        let first = out.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
-        out.description = first.chars().take(80).collect();
+    let mut description = line(&matter.words("description"), 200);
+    if description.is_empty() {
+        let first = matter.body.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
+        description = line(first, 80);
     }
-    Ok(out)
-}
-
-fn unquoted(value: &str) -> &str {
-    let inside = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
-    inside('"').or_else(|| inside('\'')).unwrap_or(value)
+    let model = line(&matter.text("model")?, 200);
+    Ok(CommandFile {
+        description,
+        hint: line(&matter.words("argument-hint"), 200),
+        model: if model == "inherit" { String::new() } else { model },
+        allowed_tools: matter.list("allowed-tools")?.iter().map(|tool| line(tool, 200)).collect(),
+        text: matter.body,
+    })
 }
 
 /// True if a file of this name without `.md` can be a command.
@@ -126,10 +103,85 @@ impl OwnCommand {
     pub fn fill(&self, args: &str) -> String {
         fill(&self.text, args.trim())
     }
+
+    /// The engine carries it out: it does more than to send a text.
+    #[must_use]
+    pub fn is_of_engine(&self) -> bool {
+        self.kind != ExtensionKind::Command || self.needs_trust()
+    }
+
+    /// It runs, reads or allows something, or chooses a model: where others wrote it, it needs trust.
+    #[must_use]
+    pub fn needs_trust(&self) -> bool {
+        !self.model.is_empty() || !self.allowed_tools.is_empty() || !expansions(&self.text).is_empty()
+    }
+
+    /// Expansions of the text with what follows the command put in. What is put in is not looked at: it begins no expansion.
+    #[must_use]
+    pub fn expansions(&self, args: &str) -> Vec<Expansion> {
+        let (args, words) = (args.trim(), words(args));
+        let put = |text: &str| put_in(text, args, &words).0;
+        let filled = expansions(&self.text).into_iter().map(|one| match one {
+            Expansion::Command(text) => Expansion::Command(put(text.as_str())),
+            Expansion::File(text) => Expansion::File(put(text.as_str())),
+        });
+        filled.filter(|one| !matches!(one, Expansion::File(path) if path.is_empty())).collect()
+    }
+}
+
+/// The expansions that a text asks for, in order. Those in code are none, but for the backticks of a command.
+fn expansions(text: &str) -> Vec<Expansion> {
+    let mut out = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        if !fenced {
+            of_line(line, &mut out);
+        }
+    }
+    out.truncate(EXPANSIONS);
+    out
+}
+
+fn of_line(line: &str, out: &mut Vec<Expansion>) {
+    let mut rest = line;
+    let mut before = None;
+    while let Some(at) = rest.find(['`', '@']) {
+        let ahead = rest.get(..at).and_then(|text| text.chars().next_back()).or(before.filter(|_| at == 0));
+        let behind = rest.get(at + 1..).unwrap_or_default();
+        if rest[at..].starts_with('`') {
+            let Some((inside, after)) = behind.split_once('`') else { return };
+            if ahead == Some('!') && !inside.trim().is_empty() {
+                out.push(Expansion::Command(inside.trim().to_owned()));
+            }
+            (rest, before) = (after, Some('`'));
+            continue;
+        }
+        let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
+        let path =
+            behind.get(..end).unwrap_or_default().trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '"']);
+        let begins = ahead.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '"'));
+        if begins && path.contains(['/', '.', '$']) && !path.contains('`') {
+            out.push(Expansion::File(path.to_owned()));
+        }
+        (rest, before) = (behind, Some('@'));
+    }
 }
 
 fn fill(text: &str, args: &str) -> String {
-    let words = words(args);
+    let (mut out, used) = put_in(text, args, &words(args));
+    if !used && !args.is_empty() {
+        out.push_str("\n\n");
+        out.push_str(args);
+    }
+    out
+}
+
+/// The text with arguments in their places, and whether it had one.
+fn put_in(text: &str, args: &str, words: &[String]) -> (String, bool) {
     let mut out = String::with_capacity(text.len() + args.len());
     let mut used = false;
     let mut rest = text;
@@ -156,11 +208,7 @@ fn fill(text: &str, args: &str) -> String {
         }
     }
     out.push_str(rest);
-    if !used && !args.is_empty() {
-        out.push_str("\n\n");
-        out.push_str(args);
-    }
-    out
+    (out, used)
 }
 
 /// The words of what follows a command; quotes hold blanks together.
@@ -229,12 +277,59 @@ mod tests {
         }
     }
 
+    fn own(text: &str) -> OwnCommand {
+        OwnCommand {
+            kind: ExtensionKind::Command,
+            name: "x".into(),
+            description: String::new(),
+            hint: String::new(),
+            text: text.into(),
+            model: String::new(),
+            allowed_tools: Vec::new(),
+            origin: ExtensionOrigin::User,
+            path: "/c/x.md".into(),
+            hash: String::new(),
+            trusted: true,
+        }
+    }
+
+    #[test]
+    fn commands_and_files_in_a_text_are_found() {
+        let run = |text: &str| Expansion::Command(text.into());
+        let file = |text: &str| Expansion::File(text.into());
+        for (text, args, expected) in [
+            ("State: !`git status -s`, log !`git log -$1`.", "5", vec![run("git status -s"), run("git log -5")]),
+            (
+                "See @src/main.rs, (@README.md) and @$1.",
+                "a.txt",
+                vec![file("src/main.rs"), file("README.md"), file("a.txt")],
+            ),
+            ("`git status` and `@a/b` are code, a@b.c an address, @name a person", "", vec![]),
+            ("```\n!`rm x` @a/b\n```\nafter !`ls`", "", vec![run("ls")]),
+            ("!`` and !` `, !`unclosed", "", vec![]),
+            ("Fix $ARGUMENTS", "!`rm -rf x` @/etc/passwd", vec![]),
+            ("@$2", "one", vec![]),
+        ] {
+            assert_eq!(own(text).expansions(args), expected, "{text:?}");
+        }
+        assert!(own("!`ls`").needs_trust() && own("@a/b").needs_trust() && !own("ls").needs_trust());
+        assert_eq!(own(&"!`ls` ".repeat(50)).expansions("").len(), EXPANSIONS);
+    }
+
+    #[test]
+    fn models_and_tools_are_read() {
+        let whole = "---\nmodel: inherit\nallowed-tools: Bash(git add:*), Read\nargument-hint: [A] [B]\n---\nx";
+        let read = super::read(whole).unwrap();
+        assert_eq!((read.model.as_str(), read.hint.as_str()), ("", "[A] [B]"));
+        assert_eq!(read.allowed_tools, ["Bash(git add:*)", "Read"]);
+    }
+
     proptest! {
         #[test]
         fn any_file_is_read_and_any_words_filled(text in "(---\n)?.{0,40}(\n---\n.{0,20})?", args in ".{0,30}") {
             if let Ok(written) = read(&text) {
                 prop_assert!(!written.text.is_empty());
-                let _ = fill(&written.text, &args);
+                let _ = (fill(&written.text, &args), own(&written.text).expansions(&args));
             }
         }
     }

@@ -34,6 +34,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("todo", &["todo", "todowrite", "todo_write", "write_todos", "update_plan"]),
     ("fetch", &["fetch", "webfetch", "web_fetch"]),
     ("spawn", &["spawn", "task", "agent", "invoke_agent", "mcp__session__spawn_session"]),
+    ("skill", &["skill"]),
     ("ask_user", &["ask_user", "askuserquestion"]),
     ("job_output", &["job_output", "bashoutput", "taskoutput"]),
     ("job_kill", &["job_kill", "killshell", "killbash", "taskstop"]),
@@ -73,7 +74,11 @@ pub fn input<'v>(tool: &str, input: &'v Value) -> Cow<'v, Value> {
         "bash" => bash(&mut now),
         "patch" => rename(&mut now, &["input", "patchText", "diff"], "patch"),
         "todo" => todo(&mut now),
-        "spawn" => rename(&mut now, &["description", "name"], "title"),
+        "spawn" => {
+            rename(&mut now, &["description", "name"], "title");
+            rename(&mut now, &["subagent_type", "agent_type"], "agent");
+        }
+        "skill" => rename(&mut now, &["skill", "command"], "name"),
         "fetch" => rename(&mut now, &["prompt"], "question"),
         "job_output" | "job_kill" => rename(&mut now, &["bash_id", "shell_id", "task_id", "session_id"], "job"),
         "ask_user" => ask(&mut now),

@@ -25,7 +25,7 @@ macro_rules! topics {
 
 topics! {
     "access" "agents" "approvals" "context" "export" "gateway" "glossary" "keyboard" "keys" "linear" "models" "network" "patterns"
-    "plans" "reading" "routes" "sandbox" "scripting" "security" "sessions" "settings" "sources" "ssh" "themes" "undo"
+    "plans" "reading" "routes" "sandbox" "scripting" "security" "sessions" "settings" "skills" "sources" "ssh" "themes" "undo"
 }
 
 impl Topic {

@@ -151,6 +151,7 @@ const PROTECTED_FOLDERS: &[&str] = &[
     ".cargo",
     ".lisle",
     ".claude",
+    ".agents",
     ".codex",
     ".cursor",
     ".gemini",

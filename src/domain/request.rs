@@ -71,6 +71,8 @@ pub enum TrustWhat {
     /// A file that names programs or servers whose tools models call: the `.mcp.json` of a project, or one of a workspace
     /// that others write.
     Sources,
+    /// Skills, agents and commands of a repository, or of a workspace that others write.
+    Extensions,
 }
 
 /// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.
@@ -78,7 +80,7 @@ pub enum TrustWhat {
 pub struct TrustRequest {
     /// Subject of trust.
     pub what: TrustWhat,
-    /// The workspace's folder, or the repository's file.
+    /// The workspace's folder, or the repository's file; of extensions the folder of all.
     pub path: PathBuf,
     /// SHA-256 (hex) of the file's bytes; empty for a workspace. A trust covers these bytes and no others.
     pub hash: String,

@@ -498,6 +498,8 @@ pub enum Then {
         /// New status.
         status: super::plan::StepStatus,
     },
+    /// A skill was loaded, by its name: what it needs and allows holds for the turn.
+    Skill(String),
     /// Ask the user and give the answer back as the result.
     Ask(super::request::AgentQuestion),
 }

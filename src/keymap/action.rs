@@ -244,6 +244,7 @@ actions! {
         Usage "usage" "usage: tokens and cost of requests" [Global];
         Rules "rules" "permission rules: view or revoke" [Global];
         Sources "sources" "sources: servers whose tools the agent calls" [Global];
+        Extensions "extensions" "extensions: sources, skills, agents and commands" [Global];
         Trust "trust" "trust this workspace" [Global];
         Cwd "cwd" "change the working directory" [Global];
         TakeOver "take_over" "take over a session held by another process" [Global];

@@ -5,6 +5,7 @@ use crate::domain::attachment::Attachment;
 use crate::domain::audit_log::AuditLog;
 use crate::domain::context::ContextReport;
 use crate::domain::export::Masked;
+use crate::domain::extension::ExtensionView;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
 use crate::domain::message::Message;
@@ -387,6 +388,8 @@ pub enum SessionEvent {
     Rules(Box<InForce>),
     /// Sources of a session, by name.
     Sources(Vec<SourceView>),
+    /// Sources, skills, agents and commands of a session, by kind and name.
+    Extensions(Vec<ExtensionView>),
     /// A word to the user.
     Notice(Notice),
     /// A part of the session could not be saved and will not be tried again: at the end, and when another process took
@@ -520,6 +523,20 @@ pub struct ConnectionInfo {
 }
 
 impl ConnectionInfo {
+    /// Model that a file of the user's names: by its name, or by a family (`haiku`) that the name of one has in it. `None`:
+    /// the session's model is used.
+    #[must_use]
+    pub fn known_model(&self, wanted: &str) -> Option<String> {
+        let wanted = wanted.trim().to_lowercase();
+        let all =
+            || self.models.iter().chain([&self.default_model, &self.small_model]).filter(|model| !model.is_empty());
+        let exact = all().find(|model| model.to_lowercase() == wanted);
+        exact
+            .or_else(|| all().find(|model| model.to_lowercase().contains(&wanted)))
+            .filter(|_| !wanted.is_empty())
+            .cloned()
+    }
+
     /// Nothing but a key is missing for it to be used.
     #[must_use]
     pub fn wants_key(&self) -> bool {

@@ -74,6 +74,8 @@ pub enum SessionCommand {
     Context,
     /// Send the rules that are in force for a session: `SessionEvent::Rules`.
     Rules,
+    /// Send sources, skills, agents and commands of a session: `SessionEvent::Extensions`.
+    Extensions,
     /// Send the sources of a session: `SessionEvent::Sources`.
     Sources,
     /// Use a source in a session from the next message on, or no longer. Answered by `SessionEvent::Sources`.
@@ -308,6 +310,7 @@ impl SessionCommand {
             | Self::Context
             | Self::Rules
             | Self::Sources
+            | Self::Extensions
             | Self::UseSource { .. }
             | Self::Forget { .. }
             | Self::Trust { .. }

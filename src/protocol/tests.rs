@@ -6,6 +6,7 @@ use crate::domain::audit_log::AuditLog;
 use crate::domain::context::ContextReport;
 use crate::domain::context::{ContextPart, ContextSort};
 use crate::domain::export::{Format, Masked};
+use crate::domain::extension::{ExtensionKind, ExtensionOrigin, ExtensionState, ExtensionView};
 use crate::domain::ids::CallId;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::job::JobShown;
@@ -186,6 +187,7 @@ fn every_command_crosses_a_wire() {
         SessionCommand::Read,
         SessionCommand::Cwd("/w".into()),
         SessionCommand::Sources,
+        SessionCommand::Extensions,
         SessionCommand::UseSource { source: "files".into(), on: true },
         SessionCommand::KillJob { job: "ab12".into() },
         SessionCommand::Claim,
@@ -442,6 +444,16 @@ fn every_event_crosses_a_wire() {
             state: SourceState::Failed { why: "No answer.".into() },
             tools: vec![SourceToolView { name: "mcp__files__read".into(), read_only: true, tokens: 12 }],
         }])),
+        of_session(SessionEvent::Extensions(vec![ExtensionView {
+            kind: ExtensionKind::Skill,
+            name: "pdf".into(),
+            description: "Fills forms".into(),
+            origin: ExtensionOrigin::Repository,
+            file: "/w/.claude/skills/pdf/SKILL.md".into(),
+            state: ExtensionState::Failed { why: "Broken.".into() },
+            tokens: 12,
+            notes: vec!["allows Read".into()],
+        }])),
         of_session(SessionEvent::Rules(Box::new(InForce {
             rules: vec![KnownRule {
                 rule: rule(),
@@ -538,4 +550,29 @@ fn what_one_client_gets_crosses_a_wire() {
             r#"{"cut-off":{"why":"It was behind."}}"#,
         ]
     );
+}
+
+#[test]
+fn models_of_files_are_found_by_name_or_family() {
+    let models = ["claude-opus-4", "claude-haiku-4", "m"].map(str::to_owned).to_vec();
+    let info = ConnectionInfo {
+        name: ConnectionName::new("c"),
+        provider: "p".into(),
+        default_model: "m".into(),
+        small_model: String::new(),
+        models,
+        host: String::new(),
+        key_from: None,
+        missing: None,
+        offered: false,
+    };
+    for (wanted, expected) in [
+        ("haiku", Some("claude-haiku-4")),
+        ("Claude-Opus-4", Some("claude-opus-4")),
+        ("m", Some("m")),
+        ("gpt", None),
+        ("", None),
+    ] {
+        assert_eq!(info.known_model(wanted).as_deref(), expected, "{wanted}");
+    }
 }

@@ -6,16 +6,16 @@
 //! `strays` keeps others from writing on it; `terminal_cache` knows what it answered last time. `input` reads it; `frames`
 //! and `encode` write to it what `renderer` draws, `graphics` what is drawn of pictures, `highlighter` colours code.
 //! `signals` come from the system. `clipboard`, `editor` and `viewer` are the ways to other programs; `workspaces` lists
-//! workspaces and remembers the last one, `files` finds files, `commands` reads the user's own commands and `keymap_files`
+//! workspaces and remembers the last one, `files` finds files, `extensions` reads skills, agents and commands, `keymap_files`
 //! the keymap. `inspector` shows what keys arrive, `doctor` what of this machine can be used.
 
 mod client;
 pub mod clipboard;
-mod commands;
 pub mod doctor;
 pub mod editor;
 pub mod encode;
 pub mod environment;
+pub mod extensions;
 mod files;
 pub mod frames;
 pub mod gateway;

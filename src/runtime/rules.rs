@@ -1,5 +1,6 @@
 //! The files of rules of one workspace: which there are for a directory, read again when one of them changed.
 
+use super::extensions::ExtensionFiles;
 use super::sources::SourceFiles;
 use crate::agent::{Book, RuleBook};
 use crate::config::rules::{self, RuleFile};
@@ -78,6 +79,12 @@ impl RuleFiles {
         SourceFiles::new(&self.places)
     }
 
+    /// Skills, agents and commands of the same places.
+    #[must_use]
+    pub fn extensions(&self) -> ExtensionFiles {
+        ExtensionFiles::new(&self.places)
+    }
+
     fn load(&self, cwd: &Path, real: PathBuf) -> Book {
         let (trusted, problem) = Trusted::read(&self.trusted_file());
         let ours = self.places.origin != WorkspaceOrigin::Foreign || trusted.workspace(&self.places.workspace);
@@ -99,6 +106,7 @@ impl RuleFiles {
             book.files.push((scope, path, if counts { written } else { PermissionsFile::tightening(written) }));
         }
         book.untrusted.extend(self.sources().requests(&real, &trusted));
+        book.untrusted.extend(self.extensions().requests(&real, &trusted));
         if !self.places.given.is_empty() {
             let given = PermissionsFile { rules: self.places.given.clone(), ..PermissionsFile::default() };
             book.files.push((RuleScope::Session, PathBuf::from("the command line"), given));
@@ -174,7 +182,7 @@ impl RuleBook for RuleFiles {
         let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let scopes = [RuleScope::Workspace, RuleScope::User, RuleScope::Repository];
         let files = scopes.into_iter().filter_map(|scope| self.file(scope, &real)).chain([self.trusted_file()]);
-        let files = files.chain(self.sources().files(&real));
+        let files = files.chain(self.sources().files(&real)).chain(self.extensions().files(&real));
         let stamps: Vec<Stamp> = files.map(|path| stamp(&path)).collect();
         let known = |all: &HashMap<PathBuf, Known>| {
             let (seen, book) = all.get(cwd)?;
@@ -205,7 +213,13 @@ impl RuleBook for RuleFiles {
     }
 
     fn trust(&self, request: &TrustRequest) -> Result<(), String> {
+        let now = jiff::Timestamp::now().to_string();
         let text = match request.what {
+            TrustWhat::Extensions => {
+                let (file, known) = (self.trusted_file(), Trusted::read(&self.trusted_file()).0);
+                let kept = self.extensions().keep(request, (&file, &known), &now);
+                return kept.unwrap_or_else(|| Err(changed(&request.path)));
+            }
             TrustWhat::Workspace if request.path == self.places.workspace => {
                 if self.workspace_request(&Trusted::read(&self.trusted_file()).0) != *request {
                     return Err(changed(&request.path));
@@ -219,7 +233,7 @@ impl RuleBook for RuleFiles {
                 _ => return Err(changed(&request.path)),
             },
         };
-        trust::keep(&self.trusted_file(), request, &text, &jiff::Timestamp::now().to_string())
+        trust::keep(&self.trusted_file(), request, &text, &now)
     }
 
     fn trusts_workspace(&self) -> bool {

@@ -288,6 +288,7 @@ impl Bootstrap {
             books: Arc::new(self.books()),
             tools: Registry::standard(),
             sources: Arc::new(self.rules().sources()),
+            extensions: Arc::new(self.rules().extensions()),
             servers: Servers::new(self.source_surroundings()),
             rules: Arc::new(self.rules()),
             settings: agent::EngineSettings {

@@ -3,7 +3,6 @@
 use super::client::exit::Exit;
 use super::client::options::{Options, ScreenOptions};
 use super::client::settings_file::SettingsFile;
-use super::commands::Folders;
 use super::gateway::{self, EngineChoice};
 use super::keymap_files::keymap;
 use super::setup::{Bootstrap, StartRequest, Which};
@@ -85,8 +84,7 @@ async fn shown(
     let settings = SettingsFile { path: bootstrap.paths.config_file(), started: bootstrap.settings.clone() };
     let notices =
         news.into_iter().chain(said).chain(problems.iter().map(Problem::notice)).chain(offers(bootstrap)).collect();
-    let (state_dir, workspace) = (bootstrap.paths.state.clone(), bootstrap.workspace().to_owned());
-    let config = bootstrap.paths.config.clone();
+    let state_dir = bootstrap.paths.state.clone();
     let (workspaces, looked) = (bootstrap.workspaces(), Arc::clone(bootstrap));
     let options = Options {
         gateway,
@@ -98,7 +96,7 @@ async fn shown(
             Err(_) => super::doctor::findings(&looked),
         }),
         state_dir,
-        commands: Folders { config, workspace },
+        extensions: bootstrap.rules().extensions(),
         workspaces,
         resume,
         alias: bootstrap.wanted.alias.clone(),

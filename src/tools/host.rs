@@ -126,6 +126,8 @@ pub struct Task {
     pub mode: Option<Mode>,
     /// Connection; `None` for the parent's.
     pub connection: Option<String>,
+    /// Agent of the user's own that it is, by its name.
+    pub agent: Option<String>,
     /// Model.
     pub model: WhichModel,
     /// The call does not wait: the answer comes as a message when it is there.

@@ -38,6 +38,7 @@ impl Tool for Spawn {
                     "mode": {"type": "string", "enum": ["explore", "ask", "execute"], "description": "A stricter permission mode; yours when left out."},
                     "model": {"type": "string", "description": "`small` for the small model, or a model of the connection by its name; yours when left out."},
                     "connection": {"type": "string", "description": "Another connection by its name, only if the user asked for it."},
+                    "agent": {"type": "string", "description": "The agent that does it, by its name as the system prompt lists them."},
                     "background": {"type": "boolean", "description": "Do not wait for it."}
                 },
                 "required": ["title", "prompt"]
@@ -74,6 +75,7 @@ impl Tool for Spawn {
                 prompt: call.prompt,
                 mode: call.mode,
                 connection: call.connection,
+                agent: call.agent,
                 model: call.model,
                 background: call.background,
                 stop: with.stop.clone(),
@@ -105,6 +107,7 @@ struct SpawnInput {
     mode: Option<Mode>,
     model: WhichModel,
     connection: Option<String>,
+    agent: Option<String>,
     background: bool,
 }
 
@@ -141,6 +144,7 @@ impl SpawnInput {
             mode,
             model,
             connection: fields.text_if_any("connection")?.map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned),
+            agent: fields.text_if_any("agent")?.map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned),
             background: fields.flag("background")?,
         })
     }
@@ -153,7 +157,11 @@ mod tests {
 
     #[test]
     fn a_task_is_read() {
-        let call = SpawnInput::of(&json!({"prompt": " look\naround ", "mode": "safe", "model": "small"})).unwrap();
+        let call = SpawnInput::of(
+            &json!({"prompt": " look\naround ", "mode": "safe", "model": "small", "agent": " reviewer "}),
+        )
+        .unwrap();
+        assert_eq!(call.agent.as_deref(), Some("reviewer"));
         assert_eq!((call.title.as_str(), call.prompt.as_str()), ("look around", "look\naround"));
         assert_eq!((call.mode, call.model), (Some(Mode::Explore), WhichModel::Small));
         let bench = Bench::new();

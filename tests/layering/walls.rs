@@ -172,6 +172,12 @@ const HOUSE: &[Room] = &[
             "std::time::Instant",
         ],
     },
+    // Texts of the user and of others, and the tool that loads one.
+    Room {
+        name: "extensions",
+        sees: &["domain", "sandbox", "tools"],
+        uses: &["rustix", "tokio", "std::fs", "std::io", "std::os"],
+    },
     Room {
         name: "agent",
         sees: &[
@@ -185,6 +191,7 @@ const HOUSE: &[Room] = &[
             "tools",
             "sandbox",
             "sources",
+            "extensions",
         ],
         uses: &[
             "std::process::Stdio",
@@ -242,6 +249,7 @@ const HOUSE: &[Room] = &[
             "sandbox",
             "tools",
             "sources",
+            "extensions",
             "agent",
             "channels",
             "gateway",
@@ -269,6 +277,7 @@ const HOUSE: &[Room] = &[
             "sandbox",
             "tools",
             "sources",
+            "extensions",
             "agent",
             "channels",
             "gateway",
@@ -317,6 +326,8 @@ const EFFECTS: &[&str] = &[
 /// Beginnings of file names that are held stricter than their room: what is pure in the engine.
 const PURE: &[(&str, &[&str])] = &[
     ("src/agent/machine", EFFECTS),
+    ("src/agent/extension_views", EFFECTS),
+    ("src/extensions/grants", EFFECTS),
     ("src/sources/config", EFFECTS),
     ("src/sources/definition", EFFECTS),
     ("src/sources/names", EFFECTS),

@@ -6,10 +6,12 @@
 
 use crate::screen;
 
+use lisle::app::state::extensions::ExtensionsCard;
 use lisle::app::state::open::Open;
 use lisle::app::state::overlay::Overlay;
 use lisle::app::state::rules::{Purpose, Rules};
 use lisle::app::state::{Current, Focus, Size, State};
+use lisle::domain::extension::{ExtensionKind, ExtensionOrigin, ExtensionState, ExtensionView};
 use lisle::domain::request::{Approval, Ask, Request, TrustRequest, TrustWhat};
 use lisle::domain::rule::{KnownRule, Offer, Rule, RuleEffect, RuleScope};
 use lisle::domain::tool::Proposal;
@@ -124,6 +126,67 @@ fn trust_is_asked_in_the_panel() {
     open.requests = vec![request];
     state.focus = Focus::Panel;
     shots("trust", &state);
+}
+
+#[test]
+fn trust_in_extensions_is_asked_in_the_panel() {
+    let mut state = used();
+    let trust = TrustRequest {
+        what: TrustWhat::Extensions,
+        path: "/home/me/src/app".into(),
+        text: "=== /home/me/src/app/.claude/skills/ship/SKILL.md\n---\ndescription: Ships it\nallowed-tools: Bash(git push:*)\n---\nShip it.\n".into(),
+        starts: vec![
+            "skill ship: runs without asking while it is used: Bash(git push:*)".into(),
+            "agent reviewer: instructions for the model".into(),
+            "command /state: runs git status".into(),
+        ],
+        ..repository(false)
+    };
+    let request = Request { id: RequestId::new("ask-1"), ask: Ask::Trust(Box::new(trust)) };
+    let open = state.current_open_mut().unwrap();
+    open.panel = Some(lisle::app::state::panel::Panel::new(&request));
+    open.requests = vec![request];
+    state.focus = Focus::Panel;
+    shots("trust-extensions", &state);
+}
+
+#[test]
+fn extensions_have_a_row_each() {
+    let view = |kind, name: &str, origin, state, tokens| ExtensionView {
+        kind,
+        name: name.to_owned(),
+        description: format!("does {name}"),
+        origin,
+        file: format!("/home/me/src/app/.claude/{name}").into(),
+        state,
+        tokens,
+        notes: vec!["allows Bash(git push:*)".to_owned()],
+    };
+    let mut state = used();
+    let mut card = ExtensionsCard::new(session());
+    state.overlays = vec![Overlay::Extensions(card.clone())];
+    insta::assert_snapshot!("extensions-reading-80x24", shot("extensions-reading", &state, 80, 24));
+    card.fill(Vec::new());
+    state.overlays = vec![Overlay::Extensions(card.clone())];
+    insta::assert_snapshot!("extensions-empty-80x24", shot("extensions-empty", &state, 80, 24));
+    let failed = ExtensionState::Failed {
+        why: "/home/me/x/SKILL.md:3: Can't use the skill broken: unclosed quote. Fix it.".into(),
+    };
+    let taken = ExtensionState::Off { why: "/home/me/.claude/skills/pdf/SKILL.md has this name.".into() };
+    card.fill(vec![
+        view(ExtensionKind::Source, "files", ExtensionOrigin::Workspace, ExtensionState::On, 1_240),
+        view(ExtensionKind::Skill, "broken", ExtensionOrigin::Home, failed, 0),
+        view(ExtensionKind::Skill, "pdf", ExtensionOrigin::Home, ExtensionState::On, 22),
+        view(ExtensionKind::Skill, "pdf", ExtensionOrigin::Repository, taken, 0),
+        view(ExtensionKind::Agent, "reviewer", ExtensionOrigin::User, ExtensionState::On, 18),
+        view(ExtensionKind::Command, "ship", ExtensionOrigin::Repository, ExtensionState::NotTrusted, 0),
+    ]);
+    card.select(1);
+    state.overlays = vec![Overlay::Extensions(card.clone())];
+    shots("extensions", &state);
+    card.select(5);
+    state.overlays = vec![Overlay::Extensions(card)];
+    insta::assert_snapshot!("extensions-untrusted-80x24", shot("extensions-untrusted", &state, 80, 24));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Sources against a real server process, started through the real runner: starts, calls, deaths, hostile servers; and whole
-//! runs of the program with them.
+//! runs of the program with them, and with skills, agents and commands.
 //!
 //! A program of its own instead of the usual test harness, because it starts itself as the server.
 
 // Clippy knows a test by its harness, which this one does without.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod extensions;
 mod runs;
 mod server;
 mod servers;
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     }
     // As with the usual harness: a word chooses, `--list` lists.
     let wanted = args.iter().skip(1).find(|arg| !arg.starts_with('-'));
-    let all = servers::TESTS.iter().chain(runs::TESTS);
+    let all = servers::TESTS.iter().chain(runs::TESTS).chain(extensions::TESTS);
     let chosen: Vec<&Test> = all.filter(|(name, _)| wanted.is_none_or(|word| name.contains(word.as_str()))).collect();
     if args.iter().any(|arg| arg == "--list") {
         chosen.iter().for_each(|(name, _)| println!("{name}: test"));

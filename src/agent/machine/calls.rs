@@ -368,6 +368,10 @@ impl Machine {
                 let outcome = self.report_step(number, status, outcome, out);
                 self.end_call(now, id, outcome, out);
             }
+            Then::Skill(slug) => {
+                self.end_call(now, id, outcome, out);
+                self.use_skill(&slug, out);
+            }
             Then::Nothing => self.end_call(now, id, outcome, out),
         }
         self.advance(now, out);

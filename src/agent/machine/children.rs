@@ -6,6 +6,7 @@ use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use crate::agent::machine_io::{Safety, Step};
 use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::message::UserText;
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::session::TitleFrom;
@@ -33,7 +34,7 @@ impl Machine {
     /// False for a tool that there is and that this session does without.
     pub(super) fn offers(&self, tool: &str) -> bool {
         let below = self.meta.parent.is_some();
-        !(self.own.no_tools || below && NOT_BELOW.contains(&tool))
+        !(self.own.no_tools || below && NOT_BELOW.contains(&tool)) && self.persona_has(tool)
     }
 
     /// The mode in which a call that runs was decided.
@@ -99,16 +100,18 @@ impl Machine {
 
     /// A message that comes by itself begins a turn, unless one runs or the user holds what waits.
     pub(super) fn deliver(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        // Nothing of it is the user's own words.
+        let said = UserText { piped: Some(0), ..UserText::from(text) };
         let stopped = self.turn.is_none() && (self.queue.held || self.stopped_by_user());
         if self.turn.is_some() || stopped || !self.queue.items.is_empty() {
-            self.enqueue(now, text.into());
+            self.enqueue(now, said);
             if stopped {
                 self.queue.hold();
             }
             self.queue_changed(out);
             return;
         }
-        self.begin(now, text, out);
+        self.begin(now, said, out);
     }
 
     /// The last thing here was the user stopping the turn: nothing begins by itself after that.

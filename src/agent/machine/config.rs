@@ -1,6 +1,6 @@
 //! Settings of a machine.
 
-use crate::agent::model_context::prompt::SourceGuide;
+use super::extension_state::MachineExtensions;
 use crate::domain::permission::Mode;
 use crate::domain::tool::ToolSpec;
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use std::path::PathBuf;
 pub struct MachineConfig {
     /// The tools on offer and whether each only reads.
     pub tools: Vec<(ToolSpec, bool)>,
-    /// Texts about sources for models.
-    pub guides: Vec<SourceGuide>,
+    /// Skills, agents, commands, and texts about sources.
+    pub extensions: MachineExtensions,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
     /// Changes of the mode table by the user's settings.

@@ -5,10 +5,11 @@ use super::turn;
 use super::turn_state::{Standing, Work};
 use crate::agent::model_context::project_memory::Memory;
 use crate::agent::model_context::prompt::{self, PromptPart, Surroundings};
-use crate::agent::model_context::{conversation, tokens};
+use crate::agent::model_context::{conversation, extension_lines, tokens};
 use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Failure, FailureAction, Message};
+use crate::extensions::skill_tool;
 use crate::provider::{ConversationItem, ModelRequest, ProviderError};
 use std::sync::Arc;
 
@@ -59,7 +60,13 @@ impl Machine {
             preamble: &self.own.preamble,
             child: self.meta.parent.is_some(),
             no_tools: self.own.no_tools,
-            sources: &self.config.guides,
+            sources: &self.config.extensions.guides,
+            skills: self
+                .offers(skill_tool::NAME)
+                .then(|| extension_lines::skills(&self.config.extensions.list))
+                .flatten(),
+            agents: self.offers("spawn").then(|| extension_lines::agents(&self.config.extensions.list)).flatten(),
+            persona: self.persona(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! lisle's own data of a session, as it stands beside the header.
 
 use crate::domain::ids::{ConnectionName, RequestId};
+use crate::domain::persona::Persona;
 use crate::domain::plan::Progress;
 use crate::domain::prompt_text::Preamble;
 use crate::domain::request::PlanReview;
@@ -47,6 +48,9 @@ pub struct HeaderExtension {
     /// Sources that were switched on or off in this session, by slug.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, bool>,
+    /// The agent that the session is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persona: Option<Persona>,
     /// Fields of a newer version, unchanged.
     #[serde(flatten)]
     pub other: serde_json::Map<String, Value>,
@@ -84,6 +88,7 @@ impl HeaderExtension {
             other.remove("sources").and_then(|sources| serde_json::from_value(sources).ok()).unwrap_or_default();
         let preamble =
             other.remove("preamble").and_then(|preamble| serde_json::from_value(preamble).ok()).unwrap_or_default();
+        let persona = other.remove("persona").and_then(|persona| serde_json::from_value(persona).ok()).flatten();
         Self {
             plan,
             progress,
@@ -97,6 +102,7 @@ impl HeaderExtension {
             no_tools,
             preamble,
             sources,
+            persona,
             other,
         }
     }

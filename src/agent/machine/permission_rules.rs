@@ -32,10 +32,10 @@ impl Machine {
             _ => None,
         });
         let named: Vec<String> = hosts.filter(|host| self.user_named(host)).cloned().collect();
-        if named.is_empty() {
+        if named.is_empty() && !self.has_grants() {
             return Cow::Borrowed(self.trust.rules());
         }
-        Cow::Owned(permit::Rules { named, ..self.trust.rules().clone() })
+        Cow::Owned(permit::Rules { named, ..self.with_grants(self.trust.rules().clone()) })
     }
 
     /// The user named this host in a message. What a spawned session was told, another agent wrote.
@@ -89,14 +89,17 @@ impl Machine {
             }
         };
         let Some(Request { id, ask: Ask::Trust(wanted) }) = self.trust.take_request() else { return };
-        out.push(Step::Emit(SessionEvent::Settled { request: id, by: None }));
+        let settled = Step::Emit(SessionEvent::Settled { request: id, by: None });
         if yes {
-            out.push(Step::Trust(wanted));
+            // Whoever reads the files after the answer finds them trusted.
+            out.extend([Step::Trust(wanted), settled]);
         } else {
+            out.push(settled);
             self.own.not_trusted.push(wanted.hash);
             out.push(Step::KeepMeta(Safety::Synced));
             let text = match wanted.what {
                 TrustWhat::Sources => "These sources stay off.",
+                TrustWhat::Extensions => "These skills, agents and commands stay off.",
                 TrustWhat::Workspace | TrustWhat::Repository => "This repository's rules can only restrict.",
             };
             out.push(notice(Level::Info, text, "/trust to review them again."));

@@ -12,7 +12,7 @@ use crate::provider::ModelRequest;
 impl Machine {
     /// Sets the tools on offer and what is told about sources. A turn that runs keeps what it was told.
     pub fn set_tools(&mut self, tools: Vec<(ToolSpec, bool)>, guides: Vec<SourceGuide>) {
-        (self.config.tools, self.config.guides) = (tools, guides);
+        (self.config.tools, self.config.extensions.guides) = (tools, guides);
     }
 
     /// The request of this run with the tools as they are now; `None` if the run is over.

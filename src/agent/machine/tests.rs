@@ -5,6 +5,7 @@ mod automatic;
 mod children;
 mod compaction;
 mod connecting;
+mod extensions;
 mod history;
 mod jobs;
 mod key;
@@ -76,7 +77,7 @@ impl Bench {
                 (spec("submit_plan"), false),
                 (spec("ask_user"), false),
             ],
-            guides: Vec::new(),
+            extensions: super::MachineExtensions::default(),
             requests_per_turn: 50,
             policy: crate::permit::Policy {
                 read_only_profile: crate::permit::shell::ReadOnlyProfile::Enforced,

@@ -1,5 +1,7 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
+use super::extension_state::UsedExtensions;
+use super::extensions::Called;
 use super::repeats::Repeats;
 use super::response::Response;
 use super::state::{Machine, notice};
@@ -16,11 +18,11 @@ use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ProviderError, Stop, retry};
 
 impl Machine {
-    /// Begins a turn with a user message.
+    /// Begins a turn with a message that comes by itself, or with what the user said to a plan: it calls nothing by name.
     pub(super) fn begin(&mut self, now: At, said: impl Into<UserText>, out: &mut Vec<Step>) {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        self.begin_with(now, Some((id, said.into())), out);
+        self.begin_with(now, Some((id, said.into())), Called::default(), out);
     }
 
     /// Begins a turn without a message: the failed request again.
@@ -39,7 +41,9 @@ impl Machine {
                 "Send a message.",
             ));
         }
-        self.begin_with(now, None, out);
+        // The agent that the message named answers this time, too.
+        let called = self.called_again();
+        self.begin_with(now, None, called, out);
     }
 
     fn is_answered(&self) -> bool {
@@ -48,7 +52,14 @@ impl Machine {
         last.is_some_and(|row| matches!(&row.body, Body::Assistant(said) if !said.partial && !said.intermediate))
     }
 
-    pub(super) fn begin_with(&mut self, now: At, message: Option<(MessageId, UserText)>, out: &mut Vec<Step>) {
+    /// Begins a turn. `called`: what the message calls by name.
+    pub(super) fn begin_with(
+        &mut self,
+        now: At,
+        message: Option<(MessageId, UserText)>,
+        mut called: Called,
+        out: &mut Vec<Step>,
+    ) {
         if self.wants_connection(out) {
             return self.hold_first(now, message, out);
         }
@@ -56,6 +67,7 @@ impl Machine {
         rows.extend(self.tell_death(now));
         rows.extend(self.tell_mode(now));
         if let Some((id, said)) = message {
+            let said = called.put_text(said);
             self.status_at_begin();
             // Whatever the user says next, it is no longer this that goes on by itself.
             self.meta.pending_execution = None;
@@ -73,7 +85,7 @@ impl Machine {
             self.meta.connection = self.meta.stand_in.take();
         }
         self.open_turn(now, rows, false, out);
-        self.request(now, out);
+        self.begin_called(now, called, out);
     }
 
     /// A session without a title gets the start of its first message, which may be of long ago: it came from elsewhere.
@@ -99,6 +111,7 @@ impl Machine {
             standing: None,
             sent: None,
             broken: None,
+            used: UsedExtensions::default(),
             work: Work::BackingOff,
         });
         self.show_activity();
@@ -116,7 +129,8 @@ impl Machine {
             let mut turn = Vec::new();
             self.label(&next.text);
             let said = UserText { piped: next.piped, ..UserText::with(next.text, next.attachments) };
-            self.begin_with(now, Some((next.id, said)), &mut turn);
+            let called = self.called(&said);
+            self.begin_with(now, Some((next.id, said)), called, &mut turn);
             let kept = turn.iter().position(|step| matches!(step, Step::Append(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
             out.append(&mut turn);
@@ -373,7 +387,7 @@ impl Machine {
     }
 
     /// An id for the next response: what belongs together is told by it, also where the server gives none.
-    fn response_id(&mut self, now: At) -> String {
+    pub(super) fn response_id(&mut self, now: At) -> String {
         let at = self.stamp(now);
         format!("resp-{}-{}", at.0, self.letters())
     }

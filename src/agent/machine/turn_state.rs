@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::compacting::Compacting;
+use super::extension_state::UsedExtensions;
 use super::repeats::Repeats;
 use super::response::Response;
 use crate::agent::machine_io::RunNo;
@@ -34,6 +35,8 @@ pub(super) struct Turn {
     pub(super) sent: Option<MessageId>,
     /// Shown parts of attempts that broke off, while no request is on its way.
     pub(super) broken: Option<Box<Response>>,
+    /// Extensions that it uses.
+    pub(super) used: UsedExtensions,
     pub(super) work: Work,
 }
 

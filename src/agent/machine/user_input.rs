@@ -84,6 +84,7 @@ impl Machine {
             | SessionCommand::Context
             | SessionCommand::Rules
             | SessionCommand::Sources
+            | SessionCommand::Extensions
             | SessionCommand::Forget { .. }
             | SessionCommand::Trust { .. }
             | SessionCommand::AskKey { .. }
@@ -189,7 +190,8 @@ impl Machine {
         let at = self.stamp(now);
         let id = self.message_id(at);
         let mut turn = Vec::new();
-        self.begin_with(now, Some((id.clone(), said)), &mut turn);
+        let called = self.called(&said);
+        self.begin_with(now, Some((id.clone(), said)), called, &mut turn);
         // Taken once it is on disk, and before anything comes of it. Where nothing can answer yet it waits.
         match turn.iter().position(|step| matches!(step, Step::Append(..))) {
             Some(kept) => turn.insert(kept + 1, Step::Emit(SessionEvent::Accepted { id, queued: false })),

@@ -6,6 +6,7 @@
 
 pub mod carried_over;
 pub mod conversation;
+pub mod extension_lines;
 pub mod media;
 pub mod project_memory;
 pub mod prompt;

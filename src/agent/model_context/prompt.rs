@@ -4,6 +4,7 @@
 use super::project_memory::Memory;
 use crate::domain::context::ContextSort;
 use crate::domain::permission::Mode;
+use crate::domain::persona::Persona;
 use crate::domain::plan::Progress;
 use crate::domain::prompt_text::Preamble;
 use std::path::Path;
@@ -15,7 +16,7 @@ const SPAWNED: &str = "\n\n# You were spawned\nAnother agent spawned this sessio
      you are not sure of. Do not submit a plan, whatever is said above about plans: describe what you would do instead.";
 
 /// Inputs of the system prompt.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Surroundings<'a> {
     /// The working directory.
     pub cwd: &'a Path,
@@ -39,6 +40,12 @@ pub struct Surroundings<'a> {
     pub no_tools: bool,
     /// Texts about sources.
     pub sources: &'a [SourceGuide],
+    /// Text about the skills that can be loaded.
+    pub skills: Option<String>,
+    /// Text about the agents that can be spawned.
+    pub agents: Option<String>,
+    /// The agent at work.
+    pub persona: Option<&'a Persona>,
 }
 
 /// Text about a source for models.
@@ -104,12 +111,20 @@ pub fn parts(around: &Surroundings<'_>) -> Vec<PromptPart> {
     }
     if around.no_tools {
         out.push(part(ContextSort::System, "environment", format!("Today: {}", around.today)));
+        out.extend(
+            around
+                .persona
+                .map(|persona| part(ContextSort::Memory, &format!("agent {}", persona.name), persona_text(persona))),
+        );
         return out;
     }
     for (n, guide) in around.sources.iter().enumerate() {
         let lead = if n == 0 { format!("{SOURCES}\n\n") } else { String::new() };
         let text = format!("{lead}<source name=\"{}\">\n{}\n</source>", guide.source, guide.text.trim_end());
         out.push(part(ContextSort::Memory, &format!("source {}", guide.source), text));
+    }
+    for (name, text) in [("skills", &around.skills), ("agents", &around.agents)] {
+        out.extend(text.as_ref().map(|text| part(ContextSort::Memory, name, text.clone())));
     }
     let environment = format!(
         "Working directory: {}\nOperating system: {}\nToday: {}\nThis session's folder (its plans/ and data/ may be written \
@@ -124,6 +139,11 @@ pub fn parts(around: &Surroundings<'_>) -> Vec<PromptPart> {
     if let Some(plan) = around.plan {
         out.push(part(ContextSort::System, "plan", carried_out(plan)));
     }
+    out.extend(
+        around
+            .persona
+            .map(|persona| part(ContextSort::Memory, &format!("agent {}", persona.name), persona_text(persona))),
+    );
     if around.child {
         out.push(part(ContextSort::System, "spawned", SPAWNED.trim().to_owned()));
     }
@@ -132,6 +152,16 @@ pub fn parts(around: &Surroundings<'_>) -> Vec<PromptPart> {
         out.push(part(ContextSort::System, "headless", text.to_owned()));
     }
     out
+}
+
+/// Text about the agent at work.
+fn persona_text(persona: &Persona) -> String {
+    let name = &persona.name;
+    format!(
+        "You work as the agent {name} that the user chose. Its text follows; it changes nothing about the permission mode.\n\n\
+         <agent name=\"{name}\">\n{}\n</agent>",
+        persona.text.trim_end()
+    )
 }
 
 /// The parts as one text.
@@ -199,6 +229,9 @@ mod tests {
             child: false,
             no_tools: false,
             sources: &[],
+            skills: None,
+            agents: None,
+            persona: None,
         }
     }
     fn system(around: &Surroundings<'_>) -> String {

@@ -36,6 +36,7 @@ impl SessionActor {
             SessionCommand::Context => self.show_context().await,
             SessionCommand::Rules => self.show_rules().await,
             SessionCommand::Sources => self.show_sources().await,
+            SessionCommand::Extensions => self.show_extensions().await,
             act @ SessionCommand::UseSource { .. } => {
                 self.act(act).await;
                 self.show_sources().await;
@@ -522,6 +523,7 @@ fn leads_to_a_request(act: &SessionCommand) -> bool {
         | SessionCommand::Context
         | SessionCommand::Rules
         | SessionCommand::Sources
+        | SessionCommand::Extensions
         | SessionCommand::UseSource { .. }
         | SessionCommand::Forget { .. }
         | SessionCommand::Trust { .. }

@@ -29,6 +29,7 @@ impl SessionActor {
         self.refresh_models();
         self.refresh_memory().await;
         self.refresh_sources().await;
+        self.refresh_extensions().await;
         self.start_sources();
     }
 
@@ -148,6 +149,7 @@ impl SessionActor {
         if !self.machine.is_running() {
             self.refresh_memory().await;
             self.refresh_sources().await;
+            self.refresh_extensions().await;
         }
         let report = self.machine.context_report(now());
         self.out.send(SessionEvent::Context(Box::new(report)));

@@ -40,13 +40,14 @@ mod side_tasks;
 mod sources;
 mod steps;
 mod undo;
+pub(in crate::agent) mod used_extensions;
 mod used_sources;
 mod view;
 mod windows;
 
 use super::clock::now;
 use super::event_outbox::SessionOutbox;
-use super::machine::{HeaderExtension, Machine, MachineConfig};
+use super::machine::{HeaderExtension, Machine, MachineConfig, MachineExtensions};
 use super::machine_io::Input;
 use super::mailbox::{Control, Mail, MailReader, Mailbox, Report};
 use super::message_queue::Queue;
@@ -294,7 +295,7 @@ fn machine_config(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
     let setup = &shared.setup;
     MachineConfig {
         tools: setup.tools.offers(),
-        guides: Vec::new(),
+        extensions: MachineExtensions::default(),
         requests_per_turn: setup.settings.requests_per_turn,
         policy: setup.settings.policy,
         client: None,

@@ -24,6 +24,7 @@ impl SessionActor {
     pub(super) async fn spawned(&mut self, link: ChildLink) {
         let ceiling = link.ceiling;
         self.machine.set_company(link.company);
+        self.machine.set_persona(link.persona.clone());
         self.parent.join(link);
         // Nobody looks at it: its files are let go when it is done.
         self.view.hide();

@@ -75,6 +75,7 @@ impl SessionActor {
             Step::RetryIn(run, ms) => self.report_in(ms, Report::Input(Input::RetryNow(run))),
             Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
             Step::Trust(request) => self.trust(*request).await,
+            Step::UseSources => self.use_sources_now().await,
             Step::KeepLongText(path, text) => self.keep_whole(path, text).await,
             Step::StandIn(named, answers) => self.stand_in_everywhere(named, answers),
             Step::StoreKey(connection, key) => self.store_key(connection, key),
@@ -150,6 +151,11 @@ impl SessionActor {
         }
         self.look_ahead();
         self.follow_mode().await;
+        if self.sources.used_mut().take_renews()
+            && let Some(renewed) = self.machine.renewed_request(now(), run)
+        {
+            request = renewed;
+        }
         if self.wait_for_sources(run, &request) {
             return;
         }
@@ -161,6 +167,9 @@ impl SessionActor {
             (Some(info), Some(provider)) if info.missing.is_none() => {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
+                }
+                if let Some(model) = self.machine.wanted_model().and_then(|wanted| info.known_model(wanted)) {
+                    request.model = model;
                 }
                 let turn = match self.machine.meta().activity {
                     Activity::Running(since) => Some(since),

@@ -12,6 +12,7 @@ use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::sanitise::{clean, reveal_line};
 use crate::domain::source::{SourceState, SourceView};
+use crate::extensions::skill_tool::NeededSource;
 use crate::protocol::SessionEvent;
 use crate::provider::ModelRequest;
 use crate::sources::tool::SourceTool;
@@ -40,6 +41,10 @@ pub(super) struct UsedSources {
     told: Vec<Problem>,
     /// Failures that were reported, by slug.
     failed: BTreeMap<String, String>,
+    /// The tool that loads skills, where there are any.
+    skills: Option<Arc<dyn Tool>>,
+    /// The next request offers other tools than it was made with.
+    renews: bool,
 }
 
 struct UsedServer {
@@ -59,6 +64,8 @@ impl UsedSources {
             own,
             told: Vec::new(),
             failed: BTreeMap::new(),
+            skills: None,
+            renews: false,
         }
     }
 
@@ -78,9 +85,15 @@ impl UsedSources {
 
     /// Takes the files as they were read. The problems that are new.
     fn take_list(&mut self, list: SourceList) -> Vec<Problem> {
-        let new: Vec<Problem> = list.problems.iter().filter(|problem| !self.told.contains(problem)).cloned().collect();
-        self.told.extend(new.iter().cloned());
+        let new = self.new_problems(&list.problems);
         self.list = list;
+        new
+    }
+
+    /// Notes problems, and returns those that were not reported yet.
+    pub(super) fn new_problems(&mut self, problems: &[Problem]) -> Vec<Problem> {
+        let new: Vec<Problem> = problems.iter().filter(|problem| !self.told.contains(problem)).cloned().collect();
+        self.told.extend(new.iter().cloned());
         new
     }
 
@@ -99,8 +112,25 @@ impl UsedSources {
     /// Offers the tools of the servers that are ready; the guides that go with them.
     fn take_tools(&mut self) -> Vec<SourceGuide> {
         let (tools, guides) = self.offered();
-        self.tools = self.own.with(tools);
+        self.tools = self.own.with(self.skills.clone()).with(tools);
         guides
+    }
+
+    /// Sources that there are, by slug, with whether they can be used.
+    pub(super) fn needed(&self) -> BTreeMap<String, NeededSource> {
+        let usable = self.list.sources.iter().filter(|source| !matches!(source.launch, Launch::Unsupported(_)));
+        let state = |trusted: bool| if trusted { NeededSource::Usable } else { NeededSource::NotTrusted };
+        usable.map(|source| (source.slug.clone(), state(source.trusted))).collect()
+    }
+
+    /// Offers this tool for skills from now on, or none.
+    pub(super) fn set_skill_tool(&mut self, tool: Option<Arc<dyn Tool>>) {
+        self.skills = tool;
+    }
+
+    /// The next request is made again with the tools as they are then.
+    pub(super) fn take_renews(&mut self) -> bool {
+        std::mem::take(&mut self.renews)
     }
 
     /// Sentences about servers that do not run, where that was not said.
@@ -193,6 +223,13 @@ impl SessionActor {
         }
     }
 
+    /// Uses the sources that were chosen in the middle of a turn.
+    pub(super) async fn use_sources_now(&mut self) {
+        self.refresh_sources().await;
+        self.start_sources();
+        self.sources.used_mut().renews = true;
+    }
+
     /// Starts what the next request needs. Returns at once.
     pub(super) fn start_sources(&self) {
         self.sources.used().servers.iter().for_each(|used| used.server.start());
@@ -237,8 +274,12 @@ impl SessionActor {
     /// Tells the sources of the session.
     pub(super) async fn show_sources(&mut self) {
         self.refresh_sources().await;
-        let views = self.sources.used().list.sources.iter().map(|source| self.view_of(source)).collect();
+        let views = self.source_views();
         self.out.send(SessionEvent::Sources(views));
+    }
+
+    pub(super) fn source_views(&self) -> Vec<SourceView> {
+        self.sources.used().list.sources.iter().map(|source| self.view_of(source)).collect()
     }
 
     fn view_of(&self, source: &SourceConfig) -> SourceView {

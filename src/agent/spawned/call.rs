@@ -5,7 +5,9 @@
 
 use super::family::SpawnRequest;
 use super::progress::{ChildLink, ChildProgress};
+use crate::agent::blocking::blocking;
 use crate::agent::clock::now;
+use crate::agent::machine::persona;
 use crate::agent::machine_io::Input;
 use crate::agent::mailbox::{Control, Mailbox, Report};
 use crate::agent::shared_state::Shared;
@@ -13,10 +15,12 @@ use crate::agent::tool_host::ToolHost;
 use crate::domain::ConnectionName;
 use crate::domain::ids::SessionId;
 use crate::domain::message::CutBy;
+use crate::domain::persona::Persona;
 use crate::domain::session::{SessionMeta, SpawnedBy, TitleFrom};
 use crate::domain::tool::Child;
 use crate::protocol::SessionCommand;
 use crate::tools::host::{NotDone, Spawned, Task, WhichModel};
+use crate::tools::input::one_line;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
@@ -43,7 +47,7 @@ fn failed(text: impl Into<String>) -> NotDone {
 
 impl ToolHost {
     /// The properties of a child for this task.
-    fn child_meta(&self, task: &Task) -> Result<SessionMeta, NotDone> {
+    fn child_meta(&self, task: &Task, persona: Option<&Persona>) -> Result<SessionMeta, NotDone> {
         let (shared, parent) = (&self.shared, &self.meta);
         let now = now();
         let id = shared.new_id(now);
@@ -74,13 +78,30 @@ impl ToolHost {
         }
         let same = meta.connection.as_ref() == parent.asked();
         let own = || parent.model.clone().filter(|_| same);
+        let of_persona = persona.and_then(|persona| info.known_model(&persona.model));
         meta.model = match &task.model {
             WhichModel::Named(model) => Some(model.clone()),
             WhichModel::Small => Some(info.small_model.clone()).filter(|model| !model.is_empty()).or_else(own),
-            WhichModel::Session => own(),
+            WhichModel::Session => of_persona.or_else(own),
         };
         meta.model = meta.model.or_else(|| Some(info.default_model.clone()).filter(|model| !model.is_empty()));
         Ok(meta)
+    }
+
+    /// The agent that a task is for. Claude Code's own general one is none.
+    async fn persona_of(&self, task: &Task) -> Result<Option<Persona>, NotDone> {
+        let Some(name) = task.agent.clone().filter(|name| name != "general-purpose") else { return Ok(None) };
+        let (book, cwd) = (self.shared.setup.extensions.clone(), self.meta.cwd.clone());
+        let list = blocking(move || book.read(&cwd)).await.ok_or_else(|| failed("Can't read the agents."))?;
+        match list.agent(&name) {
+            Some(agent) => Ok(Some(persona(agent))),
+            None => {
+                let known: Vec<&str> =
+                    list.agents.iter().filter(|one| one.trusted).map(|one| one.slug.as_str()).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                Err(failed(format!("No agent {:?}. Available: {known}.", one_line(&name, 60))))
+            }
+        }
     }
 
     /// Spawns a session for a task.
@@ -88,7 +109,8 @@ impl ToolHost {
         if self.meta.parent.is_some() {
             return Err(failed("A spawned session spawns no others: do the work here."));
         }
-        let mut meta = self.child_meta(&task)?;
+        let persona = self.persona_of(&task).await?;
+        let mut meta = self.child_meta(&task, persona.as_ref())?;
         let gate = self.shared.families.join(&self.meta.id).map_err(failed)?;
         let mut seat = Seat { shared: self.shared.clone(), parent: self.meta.id.clone(), child: None };
         let turn = tokio::select! {
@@ -110,6 +132,7 @@ impl ToolHost {
             news,
             undo: self.undo.clone(),
             company: self.company,
+            persona,
         };
         let (ready, mailbox) = oneshot::channel();
         let request = SpawnRequest { meta, link: Box::new(link), prompt: task.prompt.clone(), ready };

@@ -5,6 +5,7 @@ use crate::agent::undo::UndoTarget;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, InfoKind};
 use crate::domain::permission::Mode;
+use crate::domain::persona::Persona;
 use crate::domain::session::Activity;
 use crate::domain::tool::Child;
 use crate::protocol::{SessionEvent, TurnEnd};
@@ -26,6 +27,8 @@ pub(in crate::agent) struct ChildLink {
     pub(in crate::agent) undo: UndoTarget,
     /// As in the parent's turn.
     pub(in crate::agent) company: TurnCompany,
+    /// The agent that it is.
+    pub(in crate::agent) persona: Option<Persona>,
 }
 
 /// Progress of a child.
@@ -119,6 +122,7 @@ impl ChildProgress {
             | SessionEvent::Context(_)
             | SessionEvent::Rules(_)
             | SessionEvent::Sources(_)
+            | SessionEvent::Extensions(_)
             | SessionEvent::Notice(_)
             | SessionEvent::Unsaved(_) => false,
         }

@@ -87,7 +87,9 @@ fn offer(state: &State) -> Option<Menu> {
     let from = before.chars().count() - token.chars().count();
     if let Some(typed) = token.strip_prefix('@') {
         // Nothing is typed and nothing found yet: it is there all the same, for what the disk answers.
-        return Some(Menu { rows: session_rows(state, typed), ..empty(OfferKind::Things, typed, from) });
+        let mut rows = mention_rows(state, typed);
+        rows.extend(session_rows(state, typed));
+        return Some(Menu { rows, ..empty(OfferKind::Things, typed, from) });
     }
     let typed = token.strip_prefix('#')?;
     full(OfferKind::Labels, typed, from, label_rows(state, typed))
@@ -260,6 +262,17 @@ fn label_rows(state: &State, typed: &str) -> Vec<OfferRow> {
         row(Value::Label(label.id.clone()), label.name.clone(), detail)
     });
     matching(typed, rows.collect())
+}
+
+/// Agents and skills.
+fn mention_rows(state: &State, typed: &str) -> Vec<OfferRow> {
+    let rows = state.drafts.mentioned().map(|own| {
+        let detail = format!("{}: {}", own.kind.word(), text::one_line(&own.description));
+        row(Value::Word(format!("@{} ", own.name)), own.name.clone(), detail)
+    });
+    let mut rows = matching(typed, rows.collect());
+    rows.truncate(SESSIONS);
+    rows
 }
 
 fn session_rows(state: &State, typed: &str) -> Vec<OfferRow> {

@@ -8,7 +8,7 @@ use crate::app::slash as commands;
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
-use crate::domain::command::CommandOrigin;
+use crate::domain::extension::ExtensionOrigin;
 use crate::domain::{Level, Notice, nearest};
 
 /// Runs an offered command; one that cannot do without words is completed instead.
@@ -32,7 +32,7 @@ pub(crate) fn unknown(state: &mut State, unknown: &Unknown) {
 
 /// A command of the user's own was chosen: it runs, or its arguments are written first. A draft is not lost for it.
 pub(crate) fn begin_own(state: &mut State, name: &str, fx: &mut Vec<Effect>) {
-    let Some(at) = state.drafts.commands.iter().position(|own| own.name == name) else { return };
+    let Some(at) = place_of(state, name) else { return };
     draft::keep_draft(state, fx);
     match state.drafts.commands.get(at) {
         Some(own) if !own.hint.is_empty() => {
@@ -46,17 +46,22 @@ pub(crate) fn begin_own(state: &mut State, name: &str, fx: &mut Vec<Effect>) {
 /// A command of the user's own: its text is sent. One that came with the repository is shown before its first use.
 pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Effect>) {
     let Some(own) = state.drafts.commands.get(at).cloned() else { return };
+    if own.is_of_engine() && own.trusted {
+        let text = format!("/{} {args}", own.name);
+        send::send(state, text.trim_end().to_owned(), send::How::Queue, fx);
+        return;
+    }
+    if own.is_of_engine() {
+        let text = format!("Not sent: /{} is not trusted yet", own.name);
+        return state.notify(Notice::new(Level::Warning, text).hint("/trust shows what it runs and allows"));
+    }
     let text = own.fill(args);
-    if own.origin != CommandOrigin::Repository || state.drafts.seen_commands.contains(&own.hash) {
+    if own.origin != ExtensionOrigin::Repository || state.drafts.seen_commands.contains(&own.hash) {
         send::send(state, text, send::How::Queue, fx);
         return;
     }
     let mut says = vec![format!("From the repository: {}", own.path.display()), String::new()];
-    says.extend(text.lines().take(12).map(|line| line.chars().take(200).collect()));
-    let more = text.lines().count().saturating_sub(12);
-    if more > 0 {
-        says.push(format!("and {}", crate::domain::count::count(more, "more line", "more lines")));
-    }
+    says.extend(text.lines().map(str::to_owned));
     let deed = Deed::Own { hash: own.hash, text };
     let title = format!("Send the text of /{}?", own.name);
     overlay::confirm(state, Confirm::new(title, says, "send", deed));
@@ -71,15 +76,19 @@ pub(crate) fn send_own(state: &mut State, hash: String, text: String, fx: &mut V
 
 /// The names of all commands, for the nearest one to a slip.
 pub(crate) fn nearest_command(state: &State, word: &str) -> Option<String> {
-    let own = state.drafts.commands.iter().map(|own| own.name.as_str());
+    let own = state.drafts.slashed().map(|(_, own)| own.name.as_str());
     let all = Slash::ALL.iter().map(|slash| slash.word()).chain(own);
     nearest::nearest(&word.to_lowercase(), all).map(str::to_owned)
+}
+
+fn place_of(state: &State, name: &str) -> Option<usize> {
+    state.drafts.slashed().find(|(_, own)| own.name == name).map(|(place, _)| place)
 }
 
 /// The command of the user's own that a draft calls, by its place, and what follows it.
 pub(crate) fn own(state: &State, draft: &str) -> Option<(usize, String)> {
     let Some(Err(unknown)) = commands::read(draft) else { return None };
-    let at = state.drafts.commands.iter().position(|own| own.name == unknown.word.to_lowercase())?;
+    let at = place_of(state, &unknown.word.to_lowercase())?;
     let args = draft.trim().split_once(char::is_whitespace).map_or("", |(_, args)| args.trim());
     Some((at, args.to_owned()))
 }

@@ -2,11 +2,11 @@
 
 use crate::app::effect::{Effect, Keep};
 use crate::app::intent::Intent;
-use crate::app::overlays::sources;
 use crate::app::overlays::{
     confirm, connection_picker, doctor, filters, find, help, inbox, jobs, model_picker, prompt, properties, queue,
     rewind, settings, themes, trash, undo, workspaces,
 };
+use crate::app::overlays::{extensions, sources};
 use crate::app::shell::{connecting, connections, draft, focus, labels, overlay, quit, session, session_changes};
 use crate::app::state::edit::Line;
 use crate::app::state::hidden::holds_a_key;
@@ -81,6 +81,7 @@ pub(crate) fn wheel(state: &mut State, by: isize) {
         Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Sources(card)) => card.step(by),
+        Some(Overlay::Extensions(card)) => card.step(by),
         Some(Overlay::Jobs(_)) => jobs::step(state, by),
         Some(Overlay::Queue(_)) => queue::step(state, by),
         Some(Overlay::Health(card)) => {
@@ -160,6 +161,13 @@ pub(crate) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
         }
         Some(Overlay::Rules(rules)) => return rules.select(at),
         // A second click on it is what Enter is.
+        Some(Overlay::Extensions(card)) => {
+            if card.selected != at {
+                card.select(at);
+                return;
+            }
+        }
+        // A second click on it is what Enter is.
         Some(Overlay::Sources(card)) => {
             if card.selected != at {
                 card.select(at);
@@ -230,6 +238,7 @@ fn accepted(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Trash(_)) => trash::restore(state, fx),
         Some(Overlay::Audit(audit)) => audit.turn(),
         Some(Overlay::Sources(_)) => sources::toggle(state, fx),
+        Some(Overlay::Extensions(_)) => extensions::accept(state, fx),
         Some(Overlay::Context(card)) => card.turn(),
         Some(Overlay::Usage(usage)) => usage.turn(),
         Some(Overlay::Confirm(asked)) => {

@@ -5,6 +5,7 @@ pub(crate) mod confirm;
 pub(crate) mod connection_picker;
 pub(crate) mod context;
 pub(crate) mod doctor;
+pub(crate) mod extensions;
 pub(crate) mod filters;
 pub(crate) mod find;
 pub(crate) mod health;

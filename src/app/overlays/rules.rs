@@ -26,6 +26,8 @@ pub(crate) fn open(state: &mut State, purpose: Purpose, fx: &mut Vec<Effect>) {
 
 /// The rules of a session came.
 pub(crate) fn shown(state: &mut State, session: &SessionId, known: InForce) {
+    // What was trusted may be commands, skills and agents: they are read again.
+    state.drafts.commands_of = None;
     for overlay in &mut state.overlays {
         if let Overlay::Rules(rules) = overlay
             && rules.session == *session
@@ -57,13 +59,23 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
             "Their programs are started and their servers asked when a session sends a message. If the file changes, \
              you are asked again.",
         ),
+        (TrustWhat::Extensions, changed) => (
+            if changed {
+                "These skills, agents and commands changed. Trust them?"
+            } else {
+                "Trust these skills, agents and commands?"
+            },
+            "Their texts are told to the model, and what they allow and run goes by the mode. If a file changes, you are \
+             asked again.",
+        ),
         (TrustWhat::Repository, true) => (
             "These rules changed. Trust them?",
             "What they now allow runs without asking. If the file changes, you are asked again.",
         ),
     };
     let mut says = vec![first.to_owned(), request.path.display().to_string()];
-    says.extend(request.starts.iter().map(|start| format!("starts {start}")));
+    let verb = if request.what == TrustWhat::Sources { "starts " } else { "" };
+    says.extend(request.starts.iter().map(|start| format!("{verb}{start}")));
     let lines: Vec<&str> = request.text.lines().filter(|line| !line.trim().is_empty()).collect();
     // Of a change the lines that changed come first to mind.
     let told: Vec<&&str> = if request.changed {

@@ -5,6 +5,7 @@ use crate::app::shell::text;
 use crate::app::slash::Slash;
 use crate::app::state::State;
 use crate::app::state::ranked::{self, Named};
+use crate::domain::extension::ExtensionKind;
 use crate::domain::manual::{TOPICS, Topic};
 use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, ListAction, SessionAction};
 
@@ -48,10 +49,13 @@ pub(crate) fn typed(state: &State) -> Vec<CommandRow> {
         id: slash.action().name(),
         command: Command::Slash(*slash),
     });
-    let own = state.drafts.commands.iter().enumerate().map(|(place, own)| CommandRow {
+    let own = state.drafts.slashed().map(|(place, own)| CommandRow {
         name: own.name.clone(),
         usage: own.hint.clone(),
-        about: format!("{}: {}", own.origin.word(), text::one_line(&own.description)),
+        about: match own.kind {
+            ExtensionKind::Skill => format!("skill, {}: {}", own.origin.word(), text::one_line(&own.description)),
+            _ => format!("{}: {}", own.origin.word(), text::one_line(&own.description)),
+        },
         id: "",
         command: Command::Own(place),
     });

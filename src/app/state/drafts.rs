@@ -2,7 +2,9 @@
 
 use super::composer::History;
 use super::conversations::Current;
+use crate::app::slash;
 use crate::domain::command::OwnCommand;
+use crate::domain::extension::ExtensionKind;
 use crate::domain::ids::{RequestId, SessionId};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -26,7 +28,7 @@ pub(crate) enum Editing {
 pub struct Drafts {
     /// Texts sent earlier, from all sessions.
     pub history: History,
-    /// Commands of the user's own, those of the shown session's directory among them.
+    /// Commands, skills and agents, those of the shown session's directory among them.
     pub commands: Vec<OwnCommand>,
     /// The commands of repositories whose text the user saw before it was sent, by their hash.
     pub seen_commands: BTreeSet<String>,
@@ -42,4 +44,25 @@ pub struct Drafts {
     pub pictures: Vec<PathBuf>,
     /// Receiver of [`crate::app::Msg::Edited`].
     pub(crate) editing: Option<Editing>,
+}
+
+impl Drafts {
+    /// Those that a name after a slash calls, with their places: a skill gives way to a command of its name.
+    pub(crate) fn slashed(&self) -> impl Iterator<Item = (usize, &OwnCommand)> {
+        let is_taken = |name: &str| {
+            let is_own = |own: &OwnCommand| own.kind == ExtensionKind::Command && own.name == name;
+            slash::named(name).is_some() || self.commands.iter().any(is_own)
+        };
+        self.commands.iter().enumerate().filter(move |(_, own)| match own.kind {
+            ExtensionKind::Command => true,
+            ExtensionKind::Skill => !is_taken(&own.name),
+            ExtensionKind::Agent | ExtensionKind::Source => false,
+        })
+    }
+
+    /// Skills and agents that count, which a name after `@` calls.
+    pub(crate) fn mentioned(&self) -> impl Iterator<Item = &OwnCommand> {
+        let is_named = |own: &&OwnCommand| matches!(own.kind, ExtensionKind::Skill | ExtensionKind::Agent);
+        self.commands.iter().filter(|own| own.trusted).filter(is_named)
+    }
 }

@@ -13,6 +13,7 @@ pub mod edit;
 pub mod empty_enter;
 pub mod ending;
 pub mod engine_facts;
+pub mod extensions;
 pub mod files;
 pub mod find;
 pub mod focus;
@@ -356,9 +357,12 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) | Overlay::Context(_) | Overlay::Sources(_) => {
-                Context::Inbox
-            }
+            Overlay::Trash(_)
+            | Overlay::Audit(_)
+            | Overlay::Usage(_)
+            | Overlay::Context(_)
+            | Overlay::Sources(_)
+            | Overlay::Extensions(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,

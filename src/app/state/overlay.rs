@@ -3,6 +3,7 @@
 use super::audit::Audit;
 use super::context::ContextCard;
 use super::edit::Line;
+use super::extensions::ExtensionsCard;
 use super::open::Open;
 use super::panel::Panel;
 use super::picker::Picker;
@@ -57,6 +58,8 @@ pub enum Overlay {
     Rules(Rules),
     /// Sources of a session.
     Sources(SourcesCard),
+    /// Sources, skills, agents and commands of a session.
+    Extensions(ExtensionsCard),
     /// The commands of a session in the background.
     Jobs(JobsCard),
     /// Usage and cost of requests.

@@ -54,6 +54,10 @@ pub enum Choice {
     TrustSources,
     /// Leave the shown sources off.
     LeaveSources,
+    /// Trust skills, agents and commands as they are now.
+    TrustExtensions,
+    /// Leave them off.
+    LeaveExtensions,
     /// It is not.
     Distrust,
     /// Give the key that is asked for.
@@ -87,6 +91,8 @@ impl Choice {
             Choice::Distrust => "no, rules may only restrict",
             Choice::TrustSources => "yes, trust this file as it is now",
             Choice::LeaveSources => "no, leave it off",
+            Choice::TrustExtensions => "yes, trust these files as they are now",
+            Choice::LeaveExtensions => "no, leave them off",
             Choice::Key => "type the key",
             Choice::NoKey => "not now",
         }
@@ -157,8 +163,11 @@ pub fn choices(request: &Request) -> Vec<Choice> {
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
-        Ask::Trust(request) if request.what == TrustWhat::Sources => vec![Choice::TrustSources, Choice::LeaveSources],
-        Ask::Trust(_) => vec![Choice::Trust, Choice::Distrust],
+        Ask::Trust(request) => match request.what {
+            TrustWhat::Sources => vec![Choice::TrustSources, Choice::LeaveSources],
+            TrustWhat::Extensions => vec![Choice::TrustExtensions, Choice::LeaveExtensions],
+            TrustWhat::Workspace | TrustWhat::Repository => vec![Choice::Trust, Choice::Distrust],
+        },
         Ask::Key(_) => vec![Choice::Key, Choice::NoKey],
     }
 }
@@ -347,8 +356,8 @@ impl Panel {
             Choice::PlanCompactToExecute => self.approval(Mode::Execute, true),
             Choice::PlanDecline => Some(UserAnswer::PlanDecline),
             Choice::Option(text) => Some(UserAnswer::Reply(text.clone())),
-            Choice::Trust | Choice::TrustSources => Some(UserAnswer::Trust(true)),
-            Choice::Distrust | Choice::LeaveSources => Some(UserAnswer::Trust(false)),
+            Choice::Trust | Choice::TrustSources | Choice::TrustExtensions => Some(UserAnswer::Trust(true)),
+            Choice::Distrust | Choice::LeaveSources | Choice::LeaveExtensions => Some(UserAnswer::Trust(false)),
             Choice::NoKey => Some(UserAnswer::No(None)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
             Choice::PlanEdit | Choice::StepComment(_) | Choice::Key => None,

@@ -8,7 +8,7 @@ use crate::app::overlays::{
     audit, context, doctor, find, health, help, jobs, keys, model_picker, palette, prompt, properties, queue, rename,
     rewind, rules, session_picker, settings, themes, trash, undo, usage, workspaces,
 };
-use crate::app::overlays::{filters, history, inbox, modes, sources};
+use crate::app::overlays::{extensions, filters, history, inbox, modes, sources};
 use crate::app::panels::panel;
 use crate::app::sessions::{export, list, panes, questions, toggles, turn, walk};
 use crate::app::shell::session_list;
@@ -125,6 +125,7 @@ fn of_session(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {
         SessionAction::Context => context::open(state, Default::default(), fx),
         SessionAction::Usage => usage::open_usage(state, fx),
         SessionAction::Sources => sources::open(state, fx),
+        SessionAction::Extensions => extensions::open(state, fx),
         SessionAction::Rules => rules::open(state, Purpose::List, fx),
         SessionAction::Trust => rules::open(state, Purpose::Trust, fx),
         SessionAction::Cwd => prompt::ask_cwd(state),

@@ -5,10 +5,10 @@
 use crate::app::composer::{attach, enhance, send};
 use crate::app::conversation::{rows, search};
 use crate::app::effect::Effect;
-use crate::app::overlays::sources;
 use crate::app::overlays::{
     audit, connection_picker, context, find, health, inbox, model_picker, properties, queue, rules, trash, undo, usage,
 };
+use crate::app::overlays::{extensions, sources};
 use crate::app::panels::{answers, key_field};
 use crate::app::sessions::{deleted, export, walk};
 use crate::app::shell::{connecting, quit, session, text, trail};
@@ -161,6 +161,7 @@ fn of_session(state: &mut State, id: &SessionId, place: EventPlace, event: Sessi
         SessionEvent::Context(report) => context::shown(state, *report),
         SessionEvent::Rules(known) => rules::shown(state, id, *known),
         SessionEvent::Sources(known) => sources::shown(state, id, &known),
+        SessionEvent::Extensions(known) => extensions::shown(state, id, &known),
         SessionEvent::Changed(meta) => snapshot::changed(state, *meta, fx),
         SessionEvent::Notice(notice) => state.notify(notice),
         SessionEvent::Unsaved(unsaved) => {
@@ -266,9 +267,7 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
             (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
         }
         SessionEvent::Waiting(connection) => open.turn.waiting = connection,
-        SessionEvent::Starting { sources } => {
-            (open.turn.starting, open.turn.heard) = (sources, Some(now));
-        }
+        SessionEvent::Starting { sources } => (open.turn.starting, open.turn.heard) = (sources, Some(now)),
         SessionEvent::TurnEnded { end } => turn_ended(state, id, end),
         // A row follows, or the queue; a choice is offered where the conversation is shown.
         SessionEvent::Accepted { .. } | SessionEvent::ModelWanted { .. } | SessionEvent::ConnectionWanted { .. } => {}
@@ -282,6 +281,7 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
         | SessionEvent::Context(_)
         | SessionEvent::Rules(_)
         | SessionEvent::Sources(_)
+        | SessionEvent::Extensions(_)
         | SessionEvent::Changed(_)
         | SessionEvent::Notice(_)
         | SessionEvent::Unsaved(_)
@@ -350,6 +350,11 @@ fn settled(state: &mut State, id: &SessionId, request: &RequestId, by: Option<&s
     // Whoever looked at it here learns why it is gone.
     let other = by.filter(|_| !ours && open.panel.as_ref().is_some_and(|panel| panel.request == *request));
     let other = other.map(|by| Notice::new(Level::Info, format!("Answered by {}", text::plain(by))));
+    let of_trust = |other: &Request| other.id == *request && matches!(other.ask, Ask::Trust(_));
+    if open.requests.iter().any(of_trust) {
+        // Commands, skills and agents may be others now: they are read again.
+        state.drafts.commands_of = None;
+    }
     open.requests.retain(|other| other.id != *request);
     answers::sync(state, id, Some(request));
     if let Some(notice) = other.filter(|_| !key && state.current_id() == Some(id)) {

@@ -174,6 +174,7 @@ pub(super) fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) 
             Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
             Overlay::Sources(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Extensions(card) if card.session == *from => card.session = to.clone(),
             Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
             Overlay::Queue(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {

@@ -3,6 +3,7 @@
 mod channel;
 mod complete;
 mod definitions;
+mod extensions;
 mod gateway;
 mod json;
 mod prompts;
@@ -25,6 +26,7 @@ pub use channel::{
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
+pub use extensions::ExtensionsCommand;
 pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, SshArgs, TokenArgs};
 pub use json::Json;
 pub use prompts::{
@@ -256,6 +258,9 @@ pub enum CliCommand {
     /// Sources: servers of the Model Context Protocol whose tools agents call.
     #[command(subcommand)]
     Sources(SourcesCommand),
+    /// Sources, skills, agents and commands in one list.
+    #[command(subcommand)]
+    Extensions(ExtensionsCommand),
     /// Run the gateway of this home: turns that go on without a screen, and clients that come and go.
     ///
     /// The app joins it by itself. SIGTERM saves and ends.

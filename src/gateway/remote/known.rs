@@ -90,6 +90,7 @@ pub(super) fn may_be_repeated(command: &Command) -> bool {
                 | SessionCommand::Context
                 | SessionCommand::Rules
                 | SessionCommand::Sources
+                | SessionCommand::Extensions
                 | SessionCommand::FilesChanged
                 | SessionCommand::Read
                 | SessionCommand::Stop,

@@ -12,10 +12,10 @@ use crate::config::settings::write;
 use crate::domain::attachment::Attachment;
 use crate::domain::finding::Finding;
 use crate::domain::{Level, Notice};
-use crate::runtime::commands::Folders;
 use crate::runtime::environment::{env, history_places};
+use crate::runtime::extensions::ExtensionFiles;
 use crate::runtime::workspaces::Workspaces;
-use crate::runtime::{clipboard, commands, editor, picture, viewer};
+use crate::runtime::{clipboard, editor, picture, viewer};
 use crate::store::{HistoryKind, histories_in};
 use std::path::PathBuf;
 use tokio::sync::mpsc::error::SendError;
@@ -115,11 +115,11 @@ pub(in crate::runtime) fn find_workspace(
     });
 }
 
-/// Reads the user's own commands, with those of a directory.
-pub(in crate::runtime) fn read_commands(events: &Events, folders: &Folders, cwd: PathBuf) {
-    let (events, folders) = (events.clone(), folders.clone());
+/// Reads what is called by its name, with that of a directory: commands, skills, agents.
+pub(in crate::runtime) fn read_commands(events: &Events, files: &ExtensionFiles, cwd: PathBuf) {
+    let (events, files) = (events.clone(), files.clone());
     tokio::task::spawn_blocking(move || {
-        let (commands, problems) = commands::read(&folders, &cwd);
+        let (commands, problems) = files.called(&cwd);
         let _ = events.send(RuntimeEvent::Msg(Msg::Commands(commands)));
         for problem in problems {
             let _ = events.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));

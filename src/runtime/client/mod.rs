@@ -11,8 +11,8 @@ pub mod settings_file;
 mod sharing;
 pub mod ui_state_file;
 
-use super::commands::Folders;
 use super::environment::{now, utc_offset};
+use super::extensions::ExtensionFiles;
 use super::picture;
 use super::signals::{Signal, Signals};
 use super::workspaces::Workspaces;
@@ -58,7 +58,7 @@ pub(super) struct EngineLink {
 /// Files and folders that a client reads and writes.
 pub(super) struct ClientFiles {
     pub ui_state: UiStateFile,
-    pub commands: Folders,
+    pub extensions: ExtensionFiles,
     pub workspaces: Workspaces,
     pub settings: SettingsFile,
     /// Folder of the screen's state.
@@ -142,7 +142,7 @@ impl Client {
         let asked = NewSession { alias: options.alias, ..asked };
         let files = ClientFiles {
             ui_state,
-            commands: options.commands,
+            extensions: options.extensions,
             workspaces: options.workspaces,
             settings: options.settings,
             state_dir: options.state_dir,
@@ -200,7 +200,7 @@ impl Client {
             Effect::Unshare { session } => sharing::unshare(events, files, session),
             Effect::Histories => background_tasks::count_histories(events, files.machine.is_none()),
             Effect::Settings => background_tasks::read_settings(events, &files.settings),
-            Effect::Commands { cwd } => background_tasks::read_commands(events, &files.commands, cwd),
+            Effect::Commands { cwd } => background_tasks::read_commands(events, &files.extensions, cwd),
             Effect::KeepFace(kept) => background_tasks::save_ui_state(&files.ui_state, *kept),
             Effect::Workspaces | Effect::Workspace { .. } if files.machine.is_some() => {
                 background_tasks::workspaces_elsewhere(events, files.machine.as_deref().unwrap_or_default());

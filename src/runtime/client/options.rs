@@ -9,7 +9,7 @@ use crate::domain::status_line::StatusLine;
 use crate::gateway::remote::LineView;
 use crate::keymap::Table;
 use crate::protocol::NewSession;
-use crate::runtime::commands::Folders;
+use crate::runtime::extensions::ExtensionFiles;
 use crate::runtime::terminal::Mouse;
 use crate::runtime::workspaces::Workspaces;
 use crate::theme::resolve::ThemeText;
@@ -46,8 +46,8 @@ pub struct Options {
     pub examine: Examine,
     /// Folder of `terminal.json` and of the screen's state.
     pub state_dir: PathBuf,
-    /// Folders of the user's own commands.
-    pub commands: Folders,
+    /// Files of skills, agents and commands.
+    pub extensions: ExtensionFiles,
     /// Workspaces.
     pub workspaces: Workspaces,
     /// The session to begin with; a new one without.

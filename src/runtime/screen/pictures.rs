@@ -67,7 +67,7 @@ impl Screen {
     }
 
     fn studio(&mut self) -> Sender<PictureJob> {
-        let sessions = self.client.files.commands.workspace.join("sessions");
+        let sessions = self.client.files.extensions.workspace().join("sessions");
         self.pictures.studio.get_or_insert_with(|| make::start(sessions, self.client.events.clone())).clone()
     }
 

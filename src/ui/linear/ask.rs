@@ -209,6 +209,8 @@ fn trusting(request: &TrustRequest, home: &str) -> Vec<String> {
         (TrustWhat::Repository, true) => "trust the changed rules",
         (TrustWhat::Sources, false) => "trust these sources",
         (TrustWhat::Sources, true) => "trust the changed sources",
+        (TrustWhat::Extensions, false) => "trust these skills, agents and commands",
+        (TrustWhat::Extensions, true) => "trust the changed skills, agents and commands",
     };
     let path = reveal_line(&home_path(&request.path, home));
     let mut out = vec![format!("trust needed: {what}? {path}")];

@@ -172,6 +172,7 @@ fn waits(state: &State, top: &Overlay) -> bool {
         Overlay::Context(card) => card.report.is_none(),
         Overlay::Rules(rules) => rules.known.is_none(),
         Overlay::Sources(card) => card.known.is_none(),
+        Overlay::Extensions(card) => card.known.is_none(),
         Overlay::Usage(usage) => usage.spending.is_none(),
         _ => false,
     }
@@ -202,6 +203,7 @@ fn verbs(state: &State) -> Vec<Item> {
             Some("revoke the selected one")
         }
         Overlay::Sources(_) => Some("turn the selected one on or off"),
+        Overlay::Extensions(_) => Some("use the selected one"),
         Overlay::Audit(_) => Some("expand or collapse the selected one"),
         Overlay::Context(_) => Some("the other view"),
         Overlay::Usage(_) => Some("the next view"),

@@ -5,6 +5,7 @@ mod audit;
 mod cards;
 mod changes;
 mod context;
+mod extensions;
 mod find;
 mod help;
 mod inbox;
@@ -54,6 +55,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
         Overlay::Usage(usage) => usage::draw(paint, usage, body),
         Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Sources(card) => sources::draw(paint, card, body),
+        Overlay::Extensions(card) => extensions::draw(paint, card, body),
         Overlay::Jobs(card) => jobs::draw(paint, card, body),
         Overlay::Queue(card) => queue::draw(paint, card, body),
         Overlay::Health(card) => cards::health(paint, card, body),

@@ -257,8 +257,8 @@ fn short(choice: &Choice) -> Option<&'static str> {
         Choice::PlanChanges => "changes",
         Choice::PlanEdit => "edit",
         Choice::PlanDecline => "decline",
-        Choice::Trust | Choice::TrustSources => "yes",
-        Choice::Distrust | Choice::LeaveSources => "no",
+        Choice::Trust | Choice::TrustSources | Choice::TrustExtensions => "yes",
+        Choice::Distrust | Choice::LeaveSources | Choice::LeaveExtensions => "no",
         Choice::Words => "own words",
         Choice::StepComment(_) | Choice::Option(_) | Choice::Key | Choice::NoKey => return None,
     })
@@ -299,6 +299,8 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         | Choice::Distrust
         | Choice::TrustSources
         | Choice::LeaveSources
+        | Choice::TrustExtensions
+        | Choice::LeaveExtensions
         | Choice::Key
         | Choice::NoKey
         | Choice::StepComment(_) => {

@@ -15,14 +15,17 @@ pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
         (TrustWhat::Repository, true) => "Trust the changed rules?",
         (TrustWhat::Sources, false) => "Trust these sources?",
         (TrustWhat::Sources, true) => "Trust the changed sources?",
+        (TrustWhat::Extensions, false) => "Trust these skills, agents and commands?",
+        (TrustWhat::Extensions, true) => "Trust the changed skills, agents and commands?",
     })
 }
 
 /// Text of the files, in lines of `width` cells.
 pub(in crate::ui) fn body(paint: &FrameContext<'_>, request: &TrustRequest, width: u16) -> Vec<Line<'static>> {
     let mut lines = styled(paint, &reveal(&paint.home_path(&request.path)), width, Role::Dim);
+    let verb = if request.what == TrustWhat::Sources { "starts " } else { "" };
     for start in &request.starts {
-        lines.extend(styled(paint, &format!("starts {}", reveal_line(start)), width, Role::Strong));
+        lines.extend(styled(paint, &format!("{verb}{}", reveal_line(start)), width, Role::Strong));
     }
     for line in request.text.lines() {
         let role = match line.as_bytes().first() {

@@ -37,6 +37,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
         Some(Overlay::Sources(_)) => "sources",
+        Some(Overlay::Extensions(_)) => "extensions",
         Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Queue(_)) => "queue",
         Some(Overlay::Health(_)) => "health",
@@ -691,7 +692,8 @@ fn what_can_follow_a_command_is_offered() {
 
 #[test]
 fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
-    use crate::domain::command::{CommandOrigin, OwnCommand};
+    use crate::domain::command::OwnCommand;
+    use crate::domain::extension::ExtensionOrigin;
     let own = |name: &str, origin| OwnCommand {
         name: name.to_owned(),
         description: "fix an issue".to_owned(),
@@ -700,9 +702,10 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
         origin,
         path: format!("/r/.lisle/commands/{name}.md").into(),
         hash: format!("hash of {name}"),
+        ..OwnCommand::default()
     };
     let mut screen = Screen::new();
-    screen.state.drafts.commands = vec![own("fix", CommandOrigin::User), own("ship", CommandOrigin::Repository)];
+    screen.state.drafts.commands = vec![own("fix", ExtensionOrigin::User), own("ship", ExtensionOrigin::Repository)];
     screen.type_text("/fi").keys("tab");
     assert_eq!(screen.text(), "/fix ");
     screen.type_text("12").keys("enter");
@@ -860,4 +863,90 @@ fn a_program_that_takes_the_terminal_is_not_begun() {
         let told = screen.last_notice().contains("needs a terminal");
         assert_eq!((told, screen.text().is_empty()), (!starts, starts), "{typed}: the line stays to be changed");
     }
+}
+
+#[test]
+fn skills_and_trusted_commands_are_sent_by_name_and_offered_with_agents() {
+    use crate::domain::command::OwnCommand;
+    use crate::domain::extension::{ExtensionKind, ExtensionOrigin};
+    let own = |kind, name: &str, text: &str, trusted| OwnCommand {
+        kind,
+        name: name.to_owned(),
+        description: format!("does {name}"),
+        text: text.to_owned(),
+        origin: ExtensionOrigin::Repository,
+        hash: format!("hash of {name}"),
+        trusted,
+        ..OwnCommand::default()
+    };
+    let mut screen = Screen::new();
+    screen.state.drafts.commands = vec![
+        own(ExtensionKind::Command, "deploy", "Now: !`make`", false),
+        own(ExtensionKind::Skill, "deploy", "", true),
+        own(ExtensionKind::Skill, "pdf", "", true),
+        own(ExtensionKind::Skill, "plan", "", true),
+        own(ExtensionKind::Skill, "ship", "", false),
+        own(ExtensionKind::Agent, "revoked", "", false),
+        own(ExtensionKind::Agent, "reviewer", "", true),
+        own(ExtensionKind::Command, "state", "Now: !`git status`", true),
+    ];
+    let sent = |text: &str| vec![SessionCommand::Send { text: text.to_owned(), attachments: vec![], piped: None }];
+    for (typed, expected) in [("/pdf fill it", "/pdf fill it"), ("/state", "/state")] {
+        screen.type_text(typed).keys("enter").wait(800);
+        assert_eq!(screen.acts(), sent(expected), "{typed}");
+    }
+    // A command of the same name comes first, and runs nothing before it is trusted; an agent is no command.
+    screen.type_text("/deploy now").keys("enter");
+    assert!(
+        screen.acts().is_empty() && screen.last_notice().contains("/deploy is not trusted"),
+        "{}",
+        screen.last_notice()
+    );
+    screen.keys("ctrl+c").type_text("/ship now").keys("enter");
+    assert!(
+        screen.acts().is_empty() && screen.last_notice().contains("/ship is not trusted"),
+        "{}",
+        screen.last_notice()
+    );
+    screen.keys("ctrl+c").type_text("/reviewer x").keys("enter");
+    assert!(
+        screen.acts().is_empty() && screen.last_notice().contains("No command /reviewer"),
+        "{}",
+        screen.last_notice()
+    );
+    screen.keys("ctrl+c").type_text("ask @rev").keys("tab");
+    assert_eq!(screen.text(), "ask @reviewer ", "one that is not trusted is not offered");
+    screen.keys("ctrl+c").type_text("use @pla").keys("tab");
+    assert_eq!(screen.text(), "use @plan ");
+}
+
+#[test]
+fn extensions_are_listed_and_used() {
+    use crate::domain::extension::{ExtensionKind, ExtensionOrigin, ExtensionState, ExtensionView};
+    let view = |kind, name: &str, state| ExtensionView {
+        kind,
+        name: name.to_owned(),
+        description: String::new(),
+        origin: ExtensionOrigin::Home,
+        file: "/f".into(),
+        state,
+        tokens: 3,
+        notes: Vec::new(),
+    };
+    let mut screen = Screen::new();
+    screen.type_text("/extensions").keys("enter");
+    assert_eq!((overlay_name(&screen), screen.acts()), ("extensions", vec![SessionCommand::Extensions]));
+    let known = vec![
+        view(ExtensionKind::Source, "files", ExtensionState::On),
+        view(ExtensionKind::Agent, "reviewer", ExtensionState::On),
+        view(ExtensionKind::Command, "ship", ExtensionState::NotTrusted),
+    ];
+    screen.session("s", SessionEvent::Extensions(known));
+    screen.keys("enter");
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::UseSource { source: "files".into(), on: false }, SessionCommand::Extensions]
+    );
+    screen.keys("down").keys("enter");
+    assert_eq!((overlay_name(&screen), screen.text().as_str()), ("none", "@reviewer "));
 }

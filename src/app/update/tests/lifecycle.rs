@@ -693,9 +693,10 @@ fn own_commands_are_in_the_palette_and_tell_their_usage() {
         description: format!("does {name}"),
         hint: hint.to_owned(),
         text: "Review $ARGUMENTS".to_owned(),
-        origin: crate::domain::command::CommandOrigin::User,
+        origin: crate::domain::extension::ExtensionOrigin::User,
         path: "/c/review.md".into(),
         hash: "00".to_owned(),
+        ..crate::domain::command::OwnCommand::default()
     };
     screen.msg(Msg::Commands(vec![own("review", "BRANCH"), own("tidy", "")]));
     screen.keys("ctrl+p").type_text("does review").keys("enter");
