@@ -355,6 +355,7 @@ impl Face {
             SessionEvent::Refused { why, .. } => return Some(Ended::Refused(why)),
             SessionEvent::Reidentified { to } => self.session = Some(to),
             SessionEvent::Row(row) => self.row(*row),
+            SessionEvent::Delta { id, add } => self.grows(&id, &add),
             SessionEvent::Retrying { attempt, of, wait_ms, reason } => {
                 let wait = if wait_ms == 0 { String::new() } else { format!(" in {:.1} s", wait_ms as f64 / 1000.0) };
                 let text = sentences(&reason, &format!("Trying again ({attempt} of {of}){wait}."));
@@ -382,7 +383,6 @@ impl Face {
             // Rows carry all that the answer needs, and nobody is there whom the rest could be shown to.
             SessionEvent::Page { .. }
             | SessionEvent::LaterPage { .. }
-            | SessionEvent::Delta { .. }
             | SessionEvent::Dropped { .. }
             | SessionEvent::Queue { .. }
             | SessionEvent::Redelivering { .. }
@@ -500,6 +500,13 @@ impl Face {
             self.send_message(link).await;
         }
         None
+    }
+
+    /// More of the answer came. Where its row never ends, as with a gateway that went away, this is all there is.
+    fn grows(&mut self, id: &MessageId, add: &str) {
+        if let Some((_, text)) = self.answer.as_mut().filter(|(answer, _)| answer == id) {
+            text.push_str(add);
+        }
     }
 
     fn row(&mut self, row: Message) {

@@ -56,7 +56,7 @@ pub(super) enum RunEvent {
         /// Added text.
         add: String,
     },
-    /// The text so far of this message does not count: the response begins anew.
+    /// The text so far of this message does not count: the response starts over, or the model is asked again.
     Dropped {
         /// Message id.
         id: String,

@@ -742,3 +742,74 @@ fn a_log_that_cannot_be_written_is_told_once_and_by_lisle_alone() {
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("Can't write the log"), "{said}");
 }
+
+/// Attempts of one response: the first one breaks off, and the second one says something else.
+fn starts_over(first: &str, second: &str) -> (Place, ModelServer) {
+    let place = Place::new();
+    let broken = Script::sse(chunk(json!({"content": first}), Value::Null)).then_drop();
+    let server = ModelServer::start([broken, Script::says(second)]);
+    served(&place, &server);
+    (place, server)
+}
+
+/// Lines of stream-json, and the text of each message that they add up to.
+fn events_of(done: &Output) -> (Vec<Value>, Vec<(String, String)>) {
+    let events: Vec<Value> = out(done).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for event in &events {
+        let id = event["id"].as_str().unwrap_or_default().to_owned();
+        match event["type"].as_str() {
+            Some("dropped") => texts.retain(|(of, _)| *of != id),
+            Some("text") => match texts.iter_mut().find(|(of, _)| *of == id) {
+                Some((_, text)) => text.push_str(event["add"].as_str().unwrap()),
+                None => texts.push((id, event["add"].as_str().unwrap().to_owned())),
+            },
+            _ => {}
+        }
+    }
+    (events, texts)
+}
+
+#[test]
+fn a_response_that_starts_over_is_printed_from_its_beginning() {
+    let long = "word ".repeat(300);
+    let second = "Swift vixens leap. A different answer, whole.";
+    let longer = format!("{second} {}", long.trim_end());
+    for (first, second, args, printed) in [
+        ("The quick brown fox jump", second, &[][..], false),
+        ("The quick brown fox jump", second, &["-s"], true),
+        // What is said again goes on where it broke off.
+        ("Swift vixens", second, &["-s"], false),
+        (second, "Swift", &["-s"], true),
+        (&long, second, &[], true),
+        (&long, &longer, &[], true),
+    ] {
+        let (place, _server) = starts_over(first, second);
+        let file = place.project.path().join("answer");
+        let done = place.lisle(&[&["run", "-o", file.to_str().unwrap(), "go"], args].concat());
+        let second = second.trim_end();
+        let expected = if printed { format!("{first}\n{second}\n") } else { format!("{second}\n") };
+        assert_eq!(code(&done), Some(0), "{}", err(&done));
+        assert_eq!(out(&done), expected, "{first} {args:?}");
+        assert_eq!(err(&done).contains("the response starts over"), printed, "{}", err(&done));
+        assert_eq!(std::fs::read_to_string(file).unwrap(), format!("{second}\n"));
+    }
+}
+
+#[test]
+fn stream_json_drops_what_does_not_count_any_more() {
+    let second = "Swift vixens leap.";
+    let (place, _server) = starts_over("The quick brown fox jump", second);
+    let (events, texts) = events_of(&place.lisle(&["run", "--format", "stream-json", "go"]));
+    assert_eq!(texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), [second], "{events:?}");
+    assert!(events.iter().any(|event| event["type"] == "dropped" && event["id"] == texts[0].0.as_str()));
+    assert_eq!(events.last().map(|event| &event["text"]), Some(&json!(second)));
+
+    let place = Place::new();
+    let server = ModelServer::start([Script::says("no"), Script::says("{\"n\": 1}")]);
+    served(&place, &server);
+    std::fs::write(place.project.path().join("schema.json"), r#"{"type": "object"}"#).unwrap();
+    let done = place.lisle(&["run", "--format", "stream-json", "--json-schema", "schema.json", "a number"]);
+    let (events, texts) = events_of(&done);
+    assert_eq!(texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["{\"n\": 1}"], "{events:?}");
+}
