@@ -140,8 +140,9 @@ impl Face {
             Ended::Late => (Exit::Failed, Some("timeout: the turn was stopped; its work so far is saved.".to_owned())),
             Ended::Queued => {
                 let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
-                let why = format!("message queued in {session}. Open it with lisle --session {session}.");
-                (Exit::Failed, Some(why))
+                let why =
+                    format!("message queued in {session}, where a turn runs. Open it with lisle --session {session}.");
+                (Exit::Queued, Some(why))
             }
             Ended::Held(why) => (Exit::Held, Some(why)),
             Ended::Refused(why) => (Exit::Failed, Some(format!("{why} Nothing sent."))),

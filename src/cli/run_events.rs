@@ -161,7 +161,7 @@ pub(super) struct RunUsage {
     pub(super) input_tokens: u64,
     /// Tokens that the model wrote.
     pub(super) output_tokens: u64,
-    /// US dollars; 0 where the price is not known.
+    /// US dollars; null where the price is not known.
     pub(super) cost_usd: Option<f64>,
 }
 

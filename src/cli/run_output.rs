@@ -7,14 +7,18 @@
 //! earlier one is named on stderr (`dropped` in events), and the new one follows from its beginning.
 
 use super::args::{OutputArgs, RunFormat, RunOutput};
-use super::output::{complain, is_listened_to, say, say_json};
-use super::run_events::{ResultKind, ResultLine, RunEvent, RunLine, RunResult, ToolState, VERSION};
+use super::exit::Exit;
+use super::output::{complain, is_listened_to, last_complaint, say, say_json};
+use super::run_events::{
+    ResultKind, ResultLine, RunEvent, RunLine, RunResult, RunStatus, RunUsage, ToolState, VERSION,
+};
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::reveal_line;
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::{MessageId, SessionMeta};
 use crate::protocol::{Event, SessionEvent, Stamped};
 use std::io::IsTerminal;
+use std::time::Duration;
 
 /// Bytes of a text that are held back in a pipe.
 const HELD_BACK: usize = 1_000;
@@ -339,6 +343,22 @@ impl RunPrinter {
                 }
             }
         }
+    }
+
+    /// Prints the result of a run that ended before its session was there, for whoever reads JSON.
+    pub(super) fn ended_early(args: &OutputArgs, exit: Exit, took: Duration) -> Exit {
+        Self::new(args).result(RunResult {
+            session: None,
+            status: RunStatus::Failed,
+            exit: exit as u8,
+            text: String::new(),
+            json: None,
+            error: last_complaint(),
+            refused: 0,
+            usage: RunUsage::default(),
+            millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        });
+        exit
     }
 
     /// The answer as a whole, for whoever reads events.

@@ -5,6 +5,7 @@ use super::connection::{self, CallError, Connection, Hold};
 use super::definition::{self, Definition, Definitions};
 use super::log::SourceLog;
 use super::surroundings::{Reach, Surroundings};
+use crate::domain::count::count;
 use crate::domain::source::SourceState;
 use rmcp::model::{CallToolResult, JsonObject};
 use std::collections::VecDeque;
@@ -260,7 +261,7 @@ impl ServerTask {
                 Ok(began) => began,
                 Err(why) => return self.fail(why),
             };
-            self.log.add("lisle", vec![format!("ready, {} tools", ready.definitions.tools.len())]);
+            self.log.add("lisle", vec![format!("ready, {}", count(ready.definitions.tools.len(), "tool", "tools"))]);
             let left_out = &ready.definitions.left_out;
             self.log.add("lisle", left_out.iter().take(50).cloned().collect());
             self.state.send_replace(ServerState::Ready(Arc::clone(&ready)));

@@ -89,6 +89,11 @@ fn the_answer_is_all_of_stdout() {
     assert_eq!(code(&done), Some(0), "{}", err(&done));
     assert!(out(&done).contains("README.md"), "{}", out(&done));
     assert_eq!(err(&done), "");
+    assert_eq!(place.sessions()[0]["connection"], "demo");
+    let used: Value = serde_json::from_str(&out(&place.lisle(&["usage", "--json", "--by", "model"]))).unwrap();
+    assert!(!used.to_string().contains("rehearsal"), "{used}");
+    let limit = place.lisle(&["run", "--timeout", "-5", "x"]);
+    assert!(err(&limit).contains("it is a time like"), "{}", err(&limit));
 }
 
 #[test]
@@ -186,7 +191,7 @@ fn a_session_goes_on_where_it_was() {
     let users = shown["messages"].as_array().unwrap().iter().filter(|row| row["body"]["row"] == "user").count();
     assert_eq!(users, 2);
     let none = place.lisle(&["sessions", "show", "260101-no-where"]);
-    assert_eq!(code(&none), Some(1));
+    assert_eq!(code(&none), Some(2));
     assert!(err(&none).contains("no session"), "{}", err(&none));
 }
 
@@ -812,4 +817,81 @@ fn stream_json_drops_what_does_not_count_any_more() {
     let done = place.lisle(&["run", "--format", "stream-json", "--json-schema", "schema.json", "a number"]);
     let (events, texts) = events_of(&done);
     assert_eq!(texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["{\"n\": 1}"], "{events:?}");
+}
+
+#[test]
+fn failures_before_the_session_are_results_for_whoever_reads_json() {
+    let place = Place::new();
+    let none = place.command(&["run", "--format", "json", "x"]).output().unwrap();
+    for (args, status, why) in [
+        (&["x"][..], 4, "no connection chosen"),
+        (&["x", "--connection", "demmo"], 2, "Did you mean demo?"),
+        (&["x", "--connection", "demo", "--session", "260101-no-where"], 2, "no session 260101-no-where"),
+        (&["x", "--connection", "demo", "--allow", "nonsense[["], 2, "neither a tool nor a program"),
+        (&[" ", "--connection", "demo"], 2, "empty message"),
+    ] {
+        for format in ["json", "stream-json"] {
+            let done = place.lisle(&[&["run", "--format", format], args].concat());
+            let line: Value = serde_json::from_str(&out(&done)).unwrap_or_else(|_| panic!("{args:?}: {}", out(&done)));
+            assert_eq!((code(&done), &line["exit"]), (Some(status), &json!(status)), "{args:?}: {}", err(&done));
+            assert_eq!((&line["type"], &line["status"]), (&json!("result"), &json!("failed")));
+            assert!(line["error"].as_str().unwrap().contains(why), "{line}");
+            assert_eq!(line["usage"]["cost_usd"], Value::Null);
+        }
+    }
+    assert_eq!(code(&none), Some(4));
+}
+
+#[test]
+fn places_of_nothing_are_refused_or_said() {
+    let place = Place::new();
+    let file = place.lisle(&["--cwd", "README.md", "run", "--connection", "demo", "list"]);
+    assert_eq!((code(&file), out(&file)), (Some(2), String::new()));
+    assert!(err(&file).contains("not a directory"), "{}", err(&file));
+    let new = place.lisle(&["--workspace", "./typo", "run", "--connection", "demo", "list"]);
+    assert_eq!(code(&new), Some(0));
+    assert!(err(&new).contains("typo: new workspace"), "{}", err(&new));
+    let known = place.lisle(&["--workspace", "./typo", "run", "--connection", "demo", "list"]);
+    assert_eq!(err(&known), "");
+    place.config("workspace = \"nowhere\"\n[ui]\ntheme = \"lisle-drak\"\n[fabric]\nhome = \"/nowhere\"\n");
+    let check = place.lisle(&["config", "check"]);
+    assert_eq!(code(&check), Some(1));
+    for line in [
+        "config.toml:3: unknown theme `lisle-drak`; did you mean `lisle-dark`?",
+        "config.toml:1: workspace ",
+        "config.toml:5: fabric.home /nowhere does not exist",
+    ] {
+        assert!(out(&check).contains(line), "{line}: {}", out(&check));
+    }
+}
+
+#[test]
+fn a_dry_run_has_the_texts_of_its_session_and_refuses_what_the_run_refuses() {
+    let place = Place::new();
+    let contexts = place.home.path().join("config/contexts");
+    std::fs::create_dir_all(&contexts).unwrap();
+    std::fs::write(contexts.join("writer"), "Be brief.\n").unwrap();
+    let made = place.lisle(&["run", "--connection", "demo", "--context", "writer", "--session", "notes", "list"]);
+    assert_eq!(code(&made), Some(0), "{}", err(&made));
+    let dry = |args: &[&str]| place.lisle(&[&["run", "--dry-run", "--session", "notes", "go"], args].concat());
+    assert!(out(&dry(&[])).contains("[context writer]\nBe brief."), "{}", out(&dry(&[])));
+    assert!(!out(&dry(&["--context", "none"])).contains("Be brief."));
+    std::fs::write(place.project.path().join("empty"), "").unwrap();
+    for file in ["nowhere.txt", "empty"] {
+        let refused = dry(&["-a", file]);
+        assert_eq!((code(&refused), out(&refused)), (Some(2), String::new()), "{}", err(&refused));
+        assert!(err(&refused).contains(file), "{}", err(&refused));
+    }
+    assert_eq!(code(&dry(&["-a", "README.md"])), Some(0));
+}
+
+#[test]
+fn a_schema_is_no_part_of_the_title() {
+    let place = Place::new();
+    let server = ModelServer::start([Script::says("{\"n\": 1}")]);
+    served(&place, &server);
+    std::fs::write(place.project.path().join("schema.json"), r#"{"type": "object"}"#).unwrap();
+    let done = place.lisle(&["run", "--json-schema", "schema.json", "a number"]);
+    assert_eq!(code(&done), Some(0), "{}", err(&done));
+    assert_eq!(place.sessions()[0]["title"], "a number");
 }
