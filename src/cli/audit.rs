@@ -3,6 +3,7 @@
 use super::args::Audit;
 use super::exit::Exit;
 use super::output::{complain, say};
+use super::sessions::session_named;
 use crate::domain::audit_log::{AuditEntry, AuditLog, Fate};
 use crate::domain::permission::Sandbox;
 use crate::domain::sanitise;
@@ -11,7 +12,7 @@ use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
 pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
-    let id = bootstrap.store.named(args.id.as_str()).unwrap_or_else(|| args.id.clone());
+    let Some(id) = session_named(bootstrap, &args.id) else { return Exit::Usage };
     let seen = match bootstrap.store.read(&id, usize::MAX) {
         Ok(seen) => seen,
         Err(error) => {

@@ -8,6 +8,7 @@ use super::output::{complain, print_json, say};
 use crate::domain::property::{Properties, split_label};
 use crate::domain::property_change::PropertyChange;
 use crate::domain::session::TitleFrom;
+use crate::domain::trash::TrashId;
 use crate::domain::{SessionId, SessionMeta, sanitise};
 use crate::protocol::{Command, EngineCommand, EngineEvent, Event, SessionCommand};
 use crate::runtime::gateway;
@@ -64,7 +65,7 @@ fn each<T>(
                 }
             },
             Err(error) => {
-                complain(&format!("lisle: {id} was not {not}: {error}."));
+                complain(&format!("lisle: {id} was not {not}: {}.", error.at_end()));
                 exit = Exit::Failed;
             }
         }
@@ -211,7 +212,7 @@ pub(super) fn branch(bootstrap: &Bootstrap, args: &Branch) -> Exit {
             Exit::Done
         }
         Err(error) => {
-            complain(&format!("lisle: can't branch {}: {error}.", args.id));
+            complain(&format!("lisle: can't branch {}: {}.", args.id, error.at_end()));
             Exit::Failed
         }
     }
@@ -294,14 +295,23 @@ fn confirmed(question: &str) -> Option<bool> {
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Name in the trash; of a session id, that of the newest session.
+fn in_trash(bootstrap: &Bootstrap, written: &TrashId) -> TrashId {
+    let trash = bootstrap.store.trash();
+    let of_id = || trash.iter().find(|one| one.session.as_str() == written.0 && !one.cleared);
+    let found = trash.iter().find(|one| one.trash == *written).or_else(of_id);
+    found.map_or_else(|| written.clone(), |one| one.trash.clone())
+}
+
 pub(super) fn restore(bootstrap: &Bootstrap, args: &Restore) -> Exit {
     let mut restored = Vec::new();
     let mut exit = Exit::Done;
     for trash in &args.trash {
+        let trash = &in_trash(bootstrap, trash);
         match bootstrap.store.restore(trash) {
             Ok(meta) => restored.push(meta),
             Err(error) => {
-                complain(&format!("lisle: can't restore {}: {error}.", trash.0));
+                complain(&format!("lisle: can't restore {}: {}.", trash.0, error.at_end()));
                 exit = Exit::Failed;
             }
         }

@@ -17,6 +17,7 @@ use crate::runtime::{self, editor, own_themes};
 use crate::theme::resolve::{self, builtin_names, builtin_text};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 pub(super) async fn config(bootstrap: &Bootstrap, command: ConfigCommand) -> Exit {
     match command {
@@ -40,6 +41,37 @@ fn all_problems(bootstrap: &Bootstrap) -> Vec<Problem> {
     let mut problems = bootstrap.problems.clone();
     let _ = runtime::keymap(bootstrap, &mut problems);
     problems.extend(theme_problems(bootstrap, &user_files::names(&bootstrap.paths, UserFileKind::Theme)));
+    problems.extend(values_of_nothing(bootstrap));
+    problems
+}
+
+/// Settings that name a theme or a folder which does not exist.
+fn values_of_nothing(bootstrap: &Bootstrap) -> Vec<Problem> {
+    let path = bootstrap.paths.config_file();
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let at = |key: &str, text_of: String, fix: &str| Problem {
+        path: path.clone(),
+        line: shown::line_of(&text, key),
+        text: text_of,
+        fix: fix.to_owned(),
+    };
+    let settings = &bootstrap.settings;
+    let mut problems = Vec::new();
+    if settings.ui.theme != "auto" {
+        let of_setting = theme_problems(bootstrap, std::slice::from_ref(&settings.ui.theme));
+        let of_setting = of_setting.into_iter().filter(|problem| problem.path == Path::new(resolve::SETTING));
+        problems.extend(of_setting.map(|problem| at(resolve::SETTING, problem.text, &problem.fix)));
+    }
+    let workspace = bootstrap.workspace();
+    if settings.workspace.is_some() && bootstrap.wanted.workspace.is_none() && !workspace.is_dir() {
+        let text = format!("workspace {} does not exist", workspace.display());
+        problems.push(at("workspace", text, "a session makes it, or name another one"));
+    }
+    if let Some(fabric) = bootstrap.prompts().fabric.filter(|fabric| settings.fabric_home.is_some() && !fabric.is_dir())
+    {
+        let text = format!("fabric.home {} does not exist", fabric.display());
+        problems.push(at("fabric.home", text, "name the folder that has patterns/"));
+    }
     problems
 }
 

@@ -19,6 +19,8 @@ pub enum Exit {
     Held = 5,
     /// It went through, but not all of it could be saved.
     Unsaved = 6,
+    /// The message waits in the queue of a session whose turn runs in a gateway.
+    Queued = 7,
     /// `permissions check`: the command would be asked for.
     WouldAsk = 10,
     /// `permissions check`: the command would be refused.

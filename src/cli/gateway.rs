@@ -15,6 +15,7 @@ use crate::gateway::tokens::{self, TokenFile};
 use crate::gateway::{start, stdio};
 use crate::runtime;
 use crate::runtime::setup::Bootstrap;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +33,9 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
     }
     let files = runtime::gateway::files(&bootstrap.paths);
     if args.background {
+        if let Some(why) = not_as_asked(&files, &args).await {
+            return failed(&why);
+        }
         return match start::in_background(&files, args.idle_exit, &network(&args)).await {
             Ok(owner) => {
                 say(&format!("The gateway listens (process {}).\n", owner.pid));
@@ -78,6 +82,34 @@ pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
         Ok(()) => Exit::Done,
         Err(error) => failed(&error.to_string()),
     }
+}
+
+/// Reason why the gateway that runs already is not the one that is asked for.
+async fn not_as_asked(files: &GatewayFiles, args: &ServeArgs) -> Option<String> {
+    let status = remote::call::<Status>(&GatewayRoute::Socket(files.clone()), methods::STATUS, &()).await.ok()?;
+    let lacks = lacking_options(args, &status);
+    let stop = "stop it with \"lisle gateway stop\", and start it again";
+    (!lacks.is_empty())
+        .then(|| format!("a gateway runs already (process {}), without {}: {stop}", status.pid, lacks.join(", ")))
+}
+
+/// Options that a running gateway does not have, or does not tell.
+fn lacking_options(args: &ServeArgs, status: &Status) -> Vec<&'static str> {
+    let listens = |wanted: Option<SocketAddr>, there: Option<&HttpShown>| {
+        let Some(wanted) = wanted else { return true };
+        there.is_some_and(|there| {
+            let address = there.url.split_once("://").map_or("", |(_, address)| address);
+            let is_tls = args.tls_cert.is_some() == there.tls;
+            address == wanted.to_string() && is_tls && args.behind_proxy == there.behind_proxy
+        })
+    };
+    let named = [
+        ("this --listen", !listens(args.listen, status.http.as_ref())),
+        ("this --share-listen", !listens(args.share_listen, status.shares.as_ref())),
+        ("this --host", !args.host.is_empty()),
+        ("this --idle-exit", args.idle_exit.is_some()),
+    ];
+    named.into_iter().filter(|(_, lacks)| *lacks).map(|(name, _)| name).collect()
 }
 
 /// Arguments for a gateway in the background that listens on the network as this one would.

@@ -51,34 +51,12 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
     }
     let began = Instant::now();
     let deadline = run.limits.timeout.map(|time| began + time);
-    let input = match RunInput::read(&bootstrap, &run) {
-        Ok(input) => input,
-        Err(exit) => return exit,
-    };
-    let prompt = match typed(&run.prompt, &input, deadline).await.and_then(|typed| input.message(&typed)) {
-        Ok(prompt) => prompt,
-        Err(exit) => return exit,
-    };
-    if run.input.dry_run {
-        return input.print(&prompt.text, run.output.format);
-    }
-    if let Err(exit) = run_result::check(&run.output) {
-        return exit;
-    }
-    if let Some(most) = run.limits.max_turns {
-        bootstrap.settings.limits.requests_per_turn = most;
-    }
-    let mut wanted = bootstrap.wanted.clone();
-    wanted.name_lock = bootstrap.wanted.name_lock.take();
-    let session = match session_of(&bootstrap) {
-        Ok(session) => session,
-        Err(exit) => return exit,
-    };
-    let (mut link, line, here) = match run_start::engine(&bootstrap, engine, &run.limits, session.as_ref()).await {
+    let (mut face, mut link) = match begin(&mut bootstrap, engine, &run, deadline).await {
         Ok(begun) => begun,
-        Err(exit) => return exit,
+        // What would be sent was printed.
+        Err(Exit::Done) => return Exit::Done,
+        Err(exit) => return RunPrinter::ended_early(&run.output, exit, began.elapsed()),
     };
-    let mut face = Face::new(RunPrinter::new(&run.output), session, wanted, (prompt, input), (here, line));
     face.start(&link).await;
     let mut end = face.turn(&mut link, deadline).await;
     if matches!(end, Ended::Turn(TurnEnd::Done)) && face.input.schema.is_some() {
@@ -118,6 +96,32 @@ pub(super) async fn run(mut bootstrap: Bootstrap, engine: EngineChoice, run: Run
     let exit = run_result::keep(&bootstrap, &run.output, &face.said(), face.session.as_ref(), exit).await;
     face.print_result(exit, status, why, began.elapsed());
     exit
+}
+
+/// The run with its input checked and its engine there, before anything is sent.
+///
+/// # Errors
+/// The exit, once the reason was told.
+async fn begin(
+    bootstrap: &mut Bootstrap,
+    engine: EngineChoice,
+    run: &RunArgs,
+    deadline: Option<Instant>,
+) -> Result<(Face, Link), Exit> {
+    let input = RunInput::read(bootstrap, run)?;
+    let prompt = typed(&run.prompt, &input, deadline).await.and_then(|typed| input.message(&typed))?;
+    let session = session_of(bootstrap)?;
+    if run.input.dry_run {
+        return Err(input.dry_run(bootstrap, session.as_ref(), &prompt.text, run.output.format));
+    }
+    run_result::check(&run.output)?;
+    if let Some(most) = run.limits.max_turns {
+        bootstrap.settings.limits.requests_per_turn = most;
+    }
+    let mut wanted = bootstrap.wanted.clone();
+    wanted.name_lock = bootstrap.wanted.name_lock.take();
+    let (link, line, here) = run_start::engine(bootstrap, engine, &run.limits, session.as_ref()).await?;
+    Ok((Face::new(RunPrinter::new(&run.output), session, wanted, (prompt, input), (here, line)), link))
 }
 
 /// Waits for the end, longer where what a command made of protected files is being taken back. True if it came.
@@ -290,6 +294,8 @@ impl Face {
             heard = Instant::now();
             let Some(stamped) = stamped else { return Ended::Lost };
             if !self.print(&stamped) {
+                // A gateway would go on for nobody.
+                self.act(link, SessionCommand::Cut { by: CutBy::Signal }).await;
                 return Ended::Lost;
             }
             if let Some(end) = self.hear(link, stamped).await {
@@ -353,6 +359,7 @@ impl Face {
             SessionEvent::Refused { why, .. } => return Some(Ended::Refused(why)),
             SessionEvent::Reidentified { to } => self.session = Some(to),
             SessionEvent::Row(row) => self.row(*row),
+            SessionEvent::Delta { id, add } => self.grows(&id, &add),
             SessionEvent::Retrying { attempt, of, wait_ms, reason } => {
                 let wait = if wait_ms == 0 { String::new() } else { format!(" in {:.1} s", wait_ms as f64 / 1000.0) };
                 let text = sentences(&reason, &format!("Trying again ({attempt} of {of}){wait}."));
@@ -380,7 +387,6 @@ impl Face {
             // Rows carry all that the answer needs, and nobody is there whom the rest could be shown to.
             SessionEvent::Page { .. }
             | SessionEvent::LaterPage { .. }
-            | SessionEvent::Delta { .. }
             | SessionEvent::Dropped { .. }
             | SessionEvent::Queue { .. }
             | SessionEvent::Redelivering { .. }

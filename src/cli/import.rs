@@ -177,9 +177,19 @@ fn scan_path(store: &Store, path: &Path, wanted: Option<HistoryKind>) -> Vec<Sca
     lines
 }
 
+/// Path from the root without `.`, and without `..` where the folder is there.
+fn normalised(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if absolute.components().any(|part| part == std::path::Component::ParentDir) {
+        return absolute.canonicalize().unwrap_or(absolute);
+    }
+    absolute.components().collect()
+}
+
 fn scan(bootstrap: &Bootstrap, args: &Import) -> Exit {
     let lines: Vec<ScanLine> = match &args.path {
         Some(path) => {
+            let path = &normalised(path);
             if let Err(error) = path.symlink_metadata() {
                 complain(&format!("lisle: can't scan {}: {error}.", path.display()));
                 return Exit::Failed;
@@ -200,13 +210,16 @@ fn scan(bootstrap: &Bootstrap, args: &Import) -> Exit {
         complain("lisle: no sessions of other programs found.");
         return Exit::Done;
     }
+    let mut passed = Vec::new();
     for line in &lines {
         let path = sanitise::clean_line(&line.path.to_string_lossy()).into_owned();
         say(&format!("{:<14} {:>6}  {:>9}  {path}\n", line.kind, line.sessions, size(line.bytes)));
-        line.passed.iter().take(NAMED).for_each(|passed| complain(&format!("lisle: {passed}")));
-        if line.passed.len() > NAMED {
-            complain(&format!("lisle: {} more are passed over; --json names all.", line.passed.len() - NAMED));
-        }
+        passed.extend(&line.passed);
+    }
+    // Behind the table, which is on stdout.
+    passed.iter().take(NAMED).for_each(|passed| complain(&format!("lisle: {passed}")));
+    if passed.len() > NAMED {
+        complain(&format!("lisle: {} more are passed over; --json names all.", passed.len() - NAMED));
     }
     Exit::Done
 }
@@ -249,6 +262,7 @@ fn print(report: &ImportReport, all: usize) {
     for line in report.failed.iter().chain(&report.skipped).take(NAMED) {
         complain(&format!("lisle: {}: {}", line.source, line.notes.join(" ")));
     }
+    report.apart.iter().take(NAMED).for_each(|why| complain(&format!("lisle: {why}")));
     report.not_included().iter().for_each(|sentence| complain(&format!("lisle: {sentence}")));
     complain(&format!("lisle: {} ({}).", report.sentence(), size(report.bytes)));
     if let Some(line) = report.trashed.first() {

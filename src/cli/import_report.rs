@@ -24,6 +24,9 @@ pub(super) struct ImportReport {
     pub(super) incomplete: bool,
     /// A signal stopped it.
     pub(super) stopped: bool,
+    /// New sessions beside earlier imports, with the reason.
+    #[serde(skip)]
+    pub(super) apart: Vec<String>,
     /// Parts that were not included, over all sessions.
     not_included: BTreeMap<&'static str, PartCount>,
 }
@@ -75,6 +78,9 @@ impl ImportReport {
         let words = again.as_ref().map(Reimport::words);
         let notes = words.into_iter().chain(left.iter().map(NotIncluded::words)).collect();
         let line = line(Some(meta.id.to_string()), notes);
+        if let Some(Reimport::Another(why)) = &again {
+            self.apart.push(format!("{}: {why}", line.source));
+        }
         match again {
             Some(Reimport::Added(..) | Reimport::Anew(_)) => self.updated.push(line),
             Some(Reimport::Another(_)) | None => self.imported.push(line),

@@ -48,6 +48,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 pub use exit::Exit;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Runs the program with the arguments of this process.
 #[must_use]
@@ -142,7 +143,7 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             Ok(rules) => wanted.rules = rules,
             Err(why) => {
                 output::complain(&format!("lisle: {why}"));
-                return Exit::Usage;
+                return run_output::RunPrinter::ended_early(&run.output, Exit::Usage, Duration::ZERO);
             }
         }
     }
@@ -164,7 +165,10 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
         Ok(bootstrap) => bootstrap,
         Err(error) => {
             output::complain(&format!("lisle: {error:#}"));
-            return Exit::Usage;
+            return match run_of(args.command.as_ref()) {
+                Some(run) => run_output::RunPrinter::ended_early(&run.output, Exit::Usage, Duration::ZERO),
+                None => Exit::Usage,
+            };
         }
     };
     if args.command.is_some() {

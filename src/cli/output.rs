@@ -1,8 +1,10 @@
 //! Writing to stdout and stderr. A closed pipe is not an error: whoever read has read enough.
 
 use super::exit::Exit;
+use crate::domain::ids::DEMO;
 use crate::domain::sanitise;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A result could not be written, for another reason than a closed pipe.
@@ -10,6 +12,14 @@ static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Whoever read stdout has closed it.
 static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Last line that was complained about.
+static LAST: Mutex<String> = Mutex::new(String::new());
+
+/// The last complaint, for whoever reads JSON; `None` before the first one.
+pub(super) fn last_complaint() -> Option<String> {
+    LAST.lock().ok().map(|last| last.clone()).filter(|last| !last.is_empty())
+}
 
 /// Decides if a part of the result is missing on stdout, as on a full disk. Then the exit status is not 0.
 fn is_lost() -> bool {
@@ -92,14 +102,28 @@ pub(super) fn complain(text: &str) {
     let text = sanitise::clean(text).trim_end().to_owned();
     // The error in a sentence may be one with an end of its own.
     let text = text.strip_suffix("?.").map_or(text.clone(), |text| format!("{text}?"));
+    if let (Some(why), Ok(mut last)) = (text.strip_prefix("lisle: "), LAST.lock()) {
+        why.clone_into(&mut last);
+    }
     // A line of its own begins with nothing that others wrote.
     let _ = writeln!(out, "{}", text.replace('\n', "\n  "));
+}
+
+/// JSON for users, in which the demo has the name that they know. Quotes inside of a text are escaped, so none is changed.
+pub(super) fn with_demo(json: &str) -> String {
+    let mut out = json.to_owned();
+    for key in ["connection", "model", "key"] {
+        for between in ["\":\"", "\": \""] {
+            out = out.replace(&format!("\"{key}{between}rehearsal\""), &format!("\"{key}{between}{DEMO}\""));
+        }
+    }
+    out
 }
 
 pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
     match serde_json::to_string_pretty(value) {
         Ok(text) => {
-            say_json(&text);
+            say_json(&with_demo(&text));
             Exit::Done
         }
         Err(error) => {

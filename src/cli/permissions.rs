@@ -60,6 +60,21 @@ impl VerdictWord {
     }
 }
 
+/// Place of calls that are judged and not done.
+pub(super) fn place_without_session(bootstrap: &Bootstrap) -> CallPlace {
+    CallPlace {
+        cwd: bootstrap.cwd().to_owned(),
+        folder: None,
+        // There is no session; nothing is in its folder.
+        session_dir: bootstrap.paths.data.join("no-session"),
+        own_dirs: bootstrap.paths.own_dirs(),
+        runner: bootstrap.runner().to_owned(),
+        allowances: Arc::new(bootstrap.allowances()),
+        known: Arc::default(),
+        window: 0,
+    }
+}
+
 impl Checker {
     fn new(bootstrap: &Bootstrap, check: &Check) -> Self {
         let enforced = match check.sandbox {
@@ -72,17 +87,7 @@ impl Checker {
             policy: bootstrap.policy(enforced),
             mode: mode.stricter(files.loosest),
             rules: files.rules,
-            place: CallPlace {
-                cwd: bootstrap.cwd().to_owned(),
-                folder: None,
-                // There is no session; nothing is in its folder.
-                session_dir: bootstrap.paths.data.join("no-session"),
-                own_dirs: bootstrap.paths.own_dirs(),
-                runner: bootstrap.runner().to_owned(),
-                allowances: Arc::new(bootstrap.allowances()),
-                known: Arc::default(),
-                window: 0,
-            },
+            place: place_without_session(bootstrap),
         }
     }
 

@@ -37,7 +37,10 @@ impl Face {
             let text =
                 format!("That does not match the JSON Schema: {why}. Answer again with the corrected JSON alone.");
             self.prompt = UserText { piped: Some(0), ..text.into() };
-            (self.answer, self.attached) = (None, Vec::new());
+            if let Some((id, _)) = self.answer.take() {
+                self.printer.dropped(&id);
+            }
+            self.attached = Vec::new();
             self.send_message(link).await;
             let end = self.turn(link, deadline).await;
             if !matches!(end, Ended::Turn(TurnEnd::Done)) {
@@ -63,7 +66,8 @@ impl Face {
                 self.printer.answer(None, &said);
             }
             (None, Some((id, text))) => {
-                self.printer.message(id, text);
+                // What was checked is printed as JSON of lisle's own.
+                self.printer.message(id, text, self.input.schema.is_none());
                 self.printer.answer(Some(id), &said);
             }
         }
@@ -136,8 +140,9 @@ impl Face {
             Ended::Late => (Exit::Failed, Some("timeout: the turn was stopped; its work so far is saved.".to_owned())),
             Ended::Queued => {
                 let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
-                let why = format!("message queued in {session}. Open it with lisle --session {session}.");
-                (Exit::Failed, Some(why))
+                let why =
+                    format!("message queued in {session}, where a turn runs. Open it with lisle --session {session}.");
+                (Exit::Queued, Some(why))
             }
             Ended::Held(why) => (Exit::Held, Some(why)),
             Ended::Refused(why) => (Exit::Failed, Some(format!("{why} Nothing sent."))),

@@ -56,7 +56,7 @@ pub(super) enum RunEvent {
         /// Added text.
         add: String,
     },
-    /// The text so far of this message does not count: the response begins anew.
+    /// The text so far of this message does not count: the response starts over, or the model is asked again.
     Dropped {
         /// Message id.
         id: String,
@@ -161,7 +161,7 @@ pub(super) struct RunUsage {
     pub(super) input_tokens: u64,
     /// Tokens that the model wrote.
     pub(super) output_tokens: u64,
-    /// US dollars; 0 where the price is not known.
+    /// US dollars; null where the price is not known.
     pub(super) cost_usd: Option<f64>,
 }
 

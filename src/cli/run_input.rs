@@ -4,16 +4,22 @@
 use super::args::{RunArgs, RunFormat};
 use super::exit::Exit;
 use super::output::{complain, say, say_json};
+use super::permissions::place_without_session;
 use super::prompts;
 use super::run_events::VERSION;
+use crate::domain::SessionId;
 use crate::domain::message::UserText;
-use crate::domain::prompt_text::{INPUT, NO_TEXT, NamedText, PatternError, PromptKind, fill, fill_input, variables};
+use crate::domain::nearest::nearest;
+use crate::domain::prompt_text::{
+    INPUT, NO_TEXT, NamedText, PatternError, Preamble, PromptKind, fill, fill_input, variables,
+};
 use crate::domain::rule::{Rule, RuleEffect};
 use crate::domain::session::SessionSwitch;
 use crate::domain::source::TOOL_PREFIX;
 use crate::protocol::SessionCommand;
 use crate::runtime::setup::Bootstrap;
 use crate::store::prompt_files::{PromptFolders, text_of};
+use crate::tools::files::attachments;
 use crate::tools::json_schema::Schema;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -96,6 +102,8 @@ impl RunInput {
             None => typed,
         };
         if let Some(schema) = &self.schema {
+            // Not the user's words: no title is made of it, and it opens no host.
+            piped = Some(piped.unwrap_or(message.len()));
             message.push_str(&format!(
                 "\n\nAnswer with JSON alone, without a code block around it. It must match this JSON Schema:\n{schema}"
             ));
@@ -113,8 +121,50 @@ impl RunInput {
         chosen.chain(self.no_tools.then_some(toolless))
     }
 
+    /// Prints what would be sent to a session, or refuses what the run would refuse.
+    pub(super) fn dry_run(
+        mut self,
+        bootstrap: &Bootstrap,
+        session: Option<&SessionId>,
+        message: &str,
+        format: Option<RunFormat>,
+    ) -> Exit {
+        let mut place = place_without_session(bootstrap);
+        if let Some(session) = session {
+            let seen = match bootstrap.store.read(session, 0) {
+                Ok(seen) => seen,
+                Err(error) => {
+                    complain(&format!("lisle: {error}."));
+                    return Exit::Failed;
+                }
+            };
+            place.cwd.clone_from(&seen.meta.cwd);
+            let own = |key: &str| seen.own.get(key).cloned().unwrap_or_default();
+            self.no_tools |= own("noTools").as_bool().unwrap_or(false);
+            self.add_own(serde_json::from_value(own("preamble")).unwrap_or_default());
+        }
+        for path in &self.attach {
+            if let Err(why) = attachments::check(path, &place) {
+                complain(&format!("lisle: can't attach {}: {why}", path.display()));
+                return Exit::Usage;
+            }
+        }
+        self.print(message, format)
+    }
+
+    /// Adds the texts of the session where the run chooses no others.
+    fn add_own(&mut self, own: Preamble) {
+        for (kind, text) in [(PromptKind::Strategy, own.strategy), (PromptKind::Context, own.context)] {
+            if text.is_some() && self.chosen.iter().all(|(chosen, _)| *chosen != kind) {
+                self.chosen.push((kind, text));
+            }
+        }
+        // The strategy comes first.
+        self.chosen.sort_by_key(|(kind, _)| *kind == PromptKind::Context);
+    }
+
     /// Prints what would be sent.
-    pub(super) fn print(&self, message: &str, format: Option<RunFormat>) -> Exit {
+    fn print(&self, message: &str, format: Option<RunFormat>) -> Exit {
         if !matches!(format, None | Some(RunFormat::Text)) {
             let text = |wanted| {
                 let found = self.chosen.iter().find(|(kind, _)| *kind == wanted);
@@ -203,7 +253,22 @@ fn rule(text: &str) -> Result<Rule, String> {
     // Only their forms matter: the rule is of the user's own words.
     let forms: Vec<Rule> = paths.into_iter().chain(hosts).chain([command]).collect();
     let line = text.strip_prefix("bash ").unwrap_or(text);
+    let program = line.split_whitespace().next().unwrap_or_default();
+    if program.contains(['[', ']', '{', '}', '(', ')', '<', '>', '|', '&', ';', '$', '`', '"', '\'']) {
+        return Err(format!("{program:?} is neither a tool nor a program"));
+    }
+    if let Some(tool) = mistyped_tool(program) {
+        return Err(format!("no tool or program {program}. Did you mean {tool}?"));
+    }
     Rule::parse_words(line, &forms)
+}
+
+/// Tool that a word is near to, where no program has this name. Other programs may be missing here: a rule is of use elsewhere.
+fn mistyped_tool(word: &str) -> Option<&'static str> {
+    let tools = OF_PATHS.into_iter().chain(OF_HOSTS);
+    let near = nearest(word, tools).filter(|near| *near != word)?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    (!word.contains('/') && std::env::split_paths(&path).all(|folder| !folder.join(word).is_file())).then_some(near)
 }
 
 /// JSON of an answer: all of it, or the one code block in it.
@@ -235,7 +300,16 @@ mod tests {
         ] {
             assert_eq!(rule(text).map(|rule| rule.in_words()).as_deref(), Ok(shown), "{text}");
         }
-        for text in ["", "git * push", "edit src", "edit ../x/**", "fetch https://x"] {
+        for text in [
+            "",
+            "git * push",
+            "edit src",
+            "edit ../x/**",
+            "fetch https://x",
+            "nonsense[[",
+            "bash $(x)",
+            "edti ./src/**",
+        ] {
             assert!(rule(text).is_err(), "{text}: {:?}", rule(text));
         }
         let source = ["mcp__files".to_owned()];

@@ -4,11 +4,11 @@
 use super::headless::{Ended, Face};
 use super::output::complain;
 use crate::agent::Link;
-use crate::domain::SessionId;
 use crate::domain::ids::RequestId;
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::reveal_line;
 use crate::domain::session::Activity;
+use crate::domain::{MessageId, SessionId};
 use crate::gateway::remote::LineState;
 use crate::protocol::{Command, Event, Opened, SessionCommand, SessionEvent};
 use std::collections::BTreeSet;
@@ -90,6 +90,13 @@ impl Face {
         self.line.asked = opened.requests.iter().map(|request| request.id.clone()).collect();
         let is_over = opened.meta.activity == Activity::Idle;
         is_over.then(|| Ended::Gone("the gateway ended, and with it the turn".to_owned()))
+    }
+
+    /// More of the answer came. Where its row never ends, as with a gateway that went away, this is all there is.
+    pub(super) fn grows(&mut self, id: &MessageId, add: &str) {
+        if let Some((_, text)) = self.answer.as_mut().filter(|(answer, _)| answer == id) {
+            text.push_str(add);
+        }
     }
 
     /// Somebody at another client is to answer.

@@ -2,16 +2,23 @@
 //!
 //! A text that streams in may turn out to be a remark before a tool call. In a pipe it is held back until it is longer than
 //! remarks are, or known to be the answer: short of such a long remark, stdout is the answer alone.
+//!
+//! A response that broke off is asked for again in the same row, whose text may then be another. What was printed of the
+//! earlier one is named on stderr (`dropped` in events), and the new one follows from its beginning.
 
 use super::args::{OutputArgs, RunFormat, RunOutput};
-use super::output::{complain, is_listened_to, say, say_json};
-use super::run_events::{ResultKind, ResultLine, RunEvent, RunLine, RunResult, ToolState, VERSION};
+use super::exit::Exit;
+use super::output::{complain, is_listened_to, last_complaint, say, say_json};
+use super::run_events::{
+    ResultKind, ResultLine, RunEvent, RunLine, RunResult, RunStatus, RunUsage, ToolState, VERSION,
+};
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::reveal_line;
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::{MessageId, SessionMeta};
 use crate::protocol::{Event, SessionEvent, Stamped};
 use std::io::IsTerminal;
+use std::time::Duration;
 
 /// Bytes of a text that are held back in a pipe.
 const HELD_BACK: usize = 1_000;
@@ -32,11 +39,12 @@ pub(super) struct RunPrinter {
     progress: bool,
     /// Bytes of a text that are held back.
     hold: usize,
-    /// Row of the text that is coming, how much of it came and was printed, and what waits.
+    /// Row of the text that is coming.
     row: Option<MessageId>,
-    seen: usize,
-    printed: usize,
-    waiting: String,
+    /// Text of that row so far.
+    text: String,
+    /// Beginning of it that was printed, or what was printed of an earlier attempt.
+    printed: String,
     /// Last character on stdout was no newline.
     open_line: bool,
     /// Calls that were announced, with the state that was told.
@@ -62,9 +70,8 @@ impl RunPrinter {
             },
             progress: args.verbose || (!args.quiet && std::io::stderr().is_terminal()),
             row: None,
-            seen: 0,
-            printed: 0,
-            waiting: String::new(),
+            text: String::new(),
+            printed: String::new(),
             open_line: false,
             calls: Vec::new(),
         }
@@ -120,13 +127,7 @@ impl RunPrinter {
         let Event::Session { event, .. } = event else { return true };
         match event {
             SessionEvent::Delta { id, add } => self.added(id, add),
-            SessionEvent::Dropped { id } => {
-                let dropped = self.event(RunEvent::Dropped { id: id.as_str().to_owned() });
-                if self.row.as_ref() == Some(id) {
-                    self.next_row(None);
-                }
-                dropped
-            }
+            SessionEvent::Dropped { id } => self.dropped(id),
             SessionEvent::Row(row) => self.row(row),
             _ => true,
         }
@@ -138,13 +139,15 @@ impl RunPrinter {
                 if said.intermediate {
                     let remark =
                         RunEvent::Message { id: row.id.as_str().to_owned(), text: said.text.clone(), remark: true };
+                    let told = self.row.as_ref() != Some(&row.id) || self.replaced_in_events(&said.text);
                     self.remark(&row.id, &said.text);
-                    return self.event(remark);
+                    return told && self.event(remark);
                 }
-                // The first piece of a text comes with its row.
-                let seen = if self.row.as_ref() == Some(&row.id) { self.seen } else { 0 };
-                let missing = said.text.get(seen..).unwrap_or_default().to_owned();
-                self.added(&row.id, &missing)
+                // Between two attempts the row shows the longer one; what counts comes with the next, or at the end.
+                if said.partial && self.row.as_ref() == Some(&row.id) {
+                    return true;
+                }
+                self.shows(&row.id, &said.text)
             }
             Body::Plan(plan) => self.event(RunEvent::Plan { text: plan.markdown.clone() }),
             Body::Tool(call) => self.call(call),
@@ -198,12 +201,45 @@ impl RunPrinter {
     }
 
     fn next_row(&mut self, row: Option<MessageId>) {
-        if self.printed > 0 {
+        if !self.printed.is_empty() {
             self.put("\n\n");
             self.open_line = false;
         }
-        self.waiting.clear();
-        (self.row, self.seen, self.printed) = (row, 0, 0);
+        self.text.clear();
+        self.printed.clear();
+        self.row = row;
+    }
+
+    /// The text so far of a row does not count.
+    pub(super) fn dropped(&mut self, id: &MessageId) -> bool {
+        if self.row.as_ref() == Some(id) {
+            self.start_over();
+            self.next_row(None);
+        }
+        self.event(RunEvent::Dropped { id: id.as_str().to_owned() })
+    }
+
+    /// A row has this text now: the text so far with more of it, or another one.
+    fn shows(&mut self, id: &MessageId, text: &str) -> bool {
+        if self.row.as_ref() != Some(id) {
+            self.next_row(Some(id.clone()));
+        }
+        if self.form != OutputForm::Text {
+            return self.replaced_in_events(text);
+        }
+        text.clone_into(&mut self.text);
+        self.print_more()
+    }
+
+    /// Events that bring the current row to this text.
+    fn replaced_in_events(&mut self, text: &str) -> bool {
+        let before = std::mem::replace(&mut self.text, text.to_owned());
+        let id = self.row.as_ref().map(|id| id.as_str().to_owned()).unwrap_or_default();
+        let (kept, add) = match text.strip_prefix(before.as_str()) {
+            Some(add) => (true, add),
+            None => (self.event(RunEvent::Dropped { id: id.clone() }), text),
+        };
+        kept && (add.is_empty() || self.event(RunEvent::Text { id, add: add.to_owned() })) && is_listened_to()
     }
 
     fn added(&mut self, id: &MessageId, add: &str) -> bool {
@@ -213,17 +249,36 @@ impl RunPrinter {
         if add.is_empty() {
             return true;
         }
-        self.seen += add.len();
+        self.text.push_str(add);
         if self.form != OutputForm::Text {
             return self.event(RunEvent::Text { id: id.as_str().to_owned(), add: add.to_owned() }) && is_listened_to();
         }
-        self.waiting.push_str(add);
-        if self.printed > 0 || self.waiting.len() > self.hold {
-            let text = std::mem::take(&mut self.waiting);
-            self.printed += text.len();
-            return self.put(&text);
+        self.print_more()
+    }
+
+    /// Prints what came of the text, once it is long enough.
+    fn print_more(&mut self) -> bool {
+        if !self.text.starts_with(&self.printed) {
+            self.start_over();
         }
-        true
+        if self.printed.is_empty() && self.text.len() <= self.hold {
+            return true;
+        }
+        let more = self.text.get(self.printed.len()..).unwrap_or_default().to_owned();
+        self.printed.push_str(&more);
+        self.put(&more)
+    }
+
+    /// What was printed of the text does not count: it is said, and what follows begins on a line of its own.
+    fn start_over(&mut self) {
+        if self.form != OutputForm::Text || self.printed.is_empty() {
+            return;
+        }
+        self.printed.clear();
+        if self.open_line {
+            self.put("\n");
+        }
+        complain("lisle: the response starts over; ignore its text above");
     }
 
     /// The text was a remark before a call. What is held back of it is not for stdout.
@@ -250,21 +305,25 @@ impl RunPrinter {
         let same = id.is_some() && self.row.as_ref() == id;
         if !same {
             self.next_row(None);
+        } else if !text.starts_with(self.printed.trim_end()) {
+            self.start_over();
         }
-        let rest = text.get(self.printed..).unwrap_or_default().to_owned();
-        self.printed = 0;
+        let rest = text.get(self.printed.len()..).unwrap_or_default().to_owned();
+        self.printed.clear();
+        self.text.clear();
         let end = if rest.is_empty() && !self.open_line { "" } else { "\n" };
         self.put(&format!("{rest}{end}"))
     }
 
     /// Prints what is held back of a text whose end never comes.
     pub(super) fn held_back(&mut self) -> bool {
-        if self.form != OutputForm::Text || (self.waiting.is_empty() && !self.open_line) {
+        let rest = self.text.get(self.printed.len()..).unwrap_or_default().trim_end().to_owned();
+        if self.form != OutputForm::Text || (rest.is_empty() && !self.open_line) {
             return true;
         }
-        let rest = std::mem::take(&mut self.waiting);
-        self.printed = 0;
-        self.put(&format!("{}\n", rest.trim_end()))
+        self.printed.clear();
+        self.text.clear();
+        self.put(&format!("{rest}\n"))
     }
 
     /// The end of the run, for whoever reads JSON.
@@ -286,8 +345,28 @@ impl RunPrinter {
         }
     }
 
+    /// Prints the result of a run that ended before its session was there, for whoever reads JSON.
+    pub(super) fn ended_early(args: &OutputArgs, exit: Exit, took: Duration) -> Exit {
+        Self::new(args).result(RunResult {
+            session: None,
+            status: RunStatus::Failed,
+            exit: exit as u8,
+            text: String::new(),
+            json: None,
+            error: last_complaint(),
+            refused: 0,
+            usage: RunUsage::default(),
+            millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        });
+        exit
+    }
+
     /// The answer as a whole, for whoever reads events.
-    pub(super) fn message(&self, id: &MessageId, text: &str) -> bool {
+    pub(super) fn message(&mut self, id: &MessageId, text: &str, is_as_streamed: bool) -> bool {
+        // Of an answer that broke off for good the longest attempt stays, which may be an earlier one.
+        if is_as_streamed && self.form == OutputForm::Events && self.row.as_ref() == Some(id) {
+            self.replaced_in_events(text);
+        }
         self.event(RunEvent::Message { id: id.as_str().to_owned(), text: text.to_owned(), remark: false })
     }
 }

@@ -17,11 +17,26 @@ use crate::domain::{At, SessionId, SessionMeta, sanitise};
 use crate::local_export::LocalExport;
 use crate::local_time::minute;
 use crate::runtime::setup::Bootstrap;
+use crate::store::StoreError;
 use serde::Serialize;
 use std::fmt::Write;
+use std::io::Write as _;
+use std::path::Path;
 
 pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
-    by_name(bootstrap, &mut command);
+    let unknown = match by_name(bootstrap, &mut command) {
+        Names::Known => Exit::Done,
+        Names::SomeUnknown => Exit::Usage,
+        Names::Unknown => return Exit::Usage,
+    };
+    match known(bootstrap, command) {
+        Exit::Done => unknown,
+        exit => exit,
+    }
+}
+
+/// A command whose sessions are known.
+fn known(bootstrap: &Bootstrap, command: SessionsCommand) -> Exit {
     match command {
         SessionsCommand::List(args) if args.routes => routes::list(bootstrap, &args),
         SessionsCommand::List(args) => list(bootstrap, &args),
@@ -43,28 +58,59 @@ pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
     }
 }
 
-/// Replaces names of sessions by their ids. What is neither is reported by who looks for it.
-fn by_name(bootstrap: &Bootstrap, command: &mut SessionsCommand) {
-    let ids: Vec<&mut SessionId> = match command {
-        SessionsCommand::Show(args) => vec![&mut args.id],
-        SessionsCommand::Export(args) => args.id.iter_mut().collect(),
-        SessionsCommand::Branch(args) => vec![&mut args.id],
-        SessionsCommand::Set(args) => args.ids.iter_mut().collect(),
-        SessionsCommand::Archive(args) | SessionsCommand::Unarchive(args) => args.ids.iter_mut().collect(),
-        SessionsCommand::Delete(args) => args.ids.iter_mut().collect(),
-        SessionsCommand::Verify(args) => args.id.iter_mut().collect(),
+/// Names and ids in a command.
+enum Names {
+    Known,
+    /// Unknown ones were reported and taken out.
+    SomeUnknown,
+    /// Nothing is left to do.
+    Unknown,
+}
+
+/// Replaces names of sessions by their ids. What is neither is reported; the others go on.
+fn by_name(bootstrap: &Bootstrap, command: &mut SessionsCommand) -> Names {
+    let ids: &mut Vec<SessionId> = match command {
+        SessionsCommand::Show(args) => return one_by_name(bootstrap, Some(&mut args.id)),
+        SessionsCommand::Export(args) => return one_by_name(bootstrap, args.id.as_mut()),
+        SessionsCommand::Branch(args) => return one_by_name(bootstrap, Some(&mut args.id)),
+        SessionsCommand::Verify(args) => return one_by_name(bootstrap, args.id.as_mut()),
+        SessionsCommand::Set(args) => &mut args.ids,
+        SessionsCommand::Archive(args) | SessionsCommand::Unarchive(args) => &mut args.ids,
+        SessionsCommand::Delete(args) => &mut args.ids,
         SessionsCommand::List(_)
         | SessionsCommand::Import(_)
         | SessionsCommand::Search(_)
         | SessionsCommand::Trash(_)
         | SessionsCommand::Cleanup(_)
-        | SessionsCommand::Restore(_) => return,
+        | SessionsCommand::Restore(_) => return Names::Known,
     };
-    for id in ids {
-        if let Some(named) = bootstrap.store.named(id.as_str()) {
-            *id = named;
-        }
+    let written = ids.len();
+    *ids = ids.iter().filter_map(|id| session_named(bootstrap, id)).collect();
+    match ids.len() {
+        0 => Names::Unknown,
+        known if known < written => Names::SomeUnknown,
+        _ => Names::Known,
     }
+}
+
+fn one_by_name(bootstrap: &Bootstrap, id: Option<&mut SessionId>) -> Names {
+    let Some(id) = id else { return Names::Known };
+    match session_named(bootstrap, id) {
+        Some(named) => {
+            *id = named;
+            Names::Known
+        }
+        None => Names::Unknown,
+    }
+}
+
+/// Session of this id or name; `None` once it was said that there is none.
+pub(super) fn session_named(bootstrap: &Bootstrap, written: &SessionId) -> Option<SessionId> {
+    let found = bootstrap.store.named(written.as_str());
+    if found.is_none() {
+        complain(&format!("lisle: {}", bootstrap.store.unknown_session(written.as_str())));
+    }
+    found
 }
 
 /// Filter of the list, resolved.
@@ -193,6 +239,7 @@ fn marks(meta: &SessionMeta, properties: &Properties) -> String {
         Attention::Unread | Attention::Idle => {}
     }
     marks.extend(words.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
+    marks.extend(meta.names.alias.iter().map(|name| format!("named {name}")));
     marks.extend(meta.names.program.iter().map(|program| format!("from {program}")));
     marks.extend(meta.labels.iter().map(|entry| format!("#{}", properties.shown_label(entry))));
     if marks.is_empty() { String::new() } else { format!("  [{}]", sanitise::clean_line(&marks.join(", "))) }
@@ -343,10 +390,11 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
         if let Some(words) = masked.words() {
             complain(&format!("lisle: masked: {words}."));
         }
-        match &args.out {
+        match args.out.as_deref().filter(|out| *out != Path::new("-")) {
+            Some(out) if is_stream(out) => export_into(bootstrap, id, format, out),
             Some(out) => {
                 // From where the command is given, not from where the session's tools work.
-                let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
+                let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
                 store.export(id, Some(format), Some(&out), &LocalExport).map(|done| {
                     say(&format!("{}\n", done.path.display()));
                 })
@@ -368,6 +416,29 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
             complain(&format!("lisle: can't export {id}: {error}."));
             Exit::Failed
         }
+    }
+}
+
+/// True for what is there and neither a file nor a folder: a pipe, a device, /dev/stdout.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| !meta.is_dir() && (!meta.is_file() || path.starts_with("/dev")))
+}
+
+/// Writes an export into what is there already.
+fn export_into(bootstrap: &Bootstrap, id: &SessionId, format: Format, path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Io { doing: "export", path: path.to_owned(), source };
+    // Appended, as `lisle run -o` checks it: a redirected stdout is a file that has a place of its own.
+    let mut file = std::fs::OpenOptions::new().append(true).open(path).map_err(failed)?;
+    let mut closed = false;
+    let done = bootstrap.store.export_to(id, format, &LocalExport, &mut |bytes| {
+        let written = file.write_all(bytes);
+        closed = written.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
+        written
+    });
+    match done {
+        _ if closed => Ok(()),
+        Err(StoreError::Io { source, .. }) => Err(failed(source)),
+        done => done.map(drop),
     }
 }
 

@@ -4,6 +4,7 @@ use super::args::{ShareArgs, ShareCommand};
 use super::definitions::now;
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
+use super::sessions::session_named;
 use crate::domain::export::Format;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, SessionId};
@@ -39,14 +40,12 @@ pub(super) async fn run(bootstrap: &Bootstrap, args: &ShareArgs) -> Exit {
     match (&args.command, &args.session) {
         (Some(ShareCommand::List(json)), _) => list(&shares, json.json).await,
         (Some(ShareCommand::Revoke(args)), _) => revoke(bootstrap, &shares, &args.ids).await,
-        (None, Some(session)) => share(bootstrap, &shares, &named(bootstrap, session), args).await,
+        (None, Some(session)) => match session_named(bootstrap, session) {
+            Some(session) => share(bootstrap, &shares, &session, args).await,
+            None => Exit::Usage,
+        },
         (None, None) => Exit::Usage,
     }
-}
-
-/// The session of a name, else of an id.
-fn named(bootstrap: &Bootstrap, written: &SessionId) -> SessionId {
-    bootstrap.store.named(written.as_str()).unwrap_or_else(|| written.clone())
 }
 
 fn shared_session<'a>(bootstrap: &'a Bootstrap, id: &'a SessionId) -> SharedSession<'a> {
@@ -88,7 +87,7 @@ async fn revoke(bootstrap: &Bootstrap, shares: &Shares, ids: &[String]) -> Exit 
     for id in ids {
         let revoked = match (shares.revoke(id).await, SessionId::parse(id)) {
             (Ok(false), Ok(session)) => {
-                let session = named(bootstrap, &session);
+                let session = bootstrap.store.named(session.as_str()).unwrap_or(session);
                 shares.revoke_all(shared_session(bootstrap, &session)).await.map(|count| count > 0)
             }
             (revoked, _) => revoked,

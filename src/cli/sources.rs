@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::output::{complain, hint, print_json, say};
 use crate::agent::rule_files::RuleBook;
 use crate::agent::source_files::SourceBook;
+use crate::domain::count::count;
 use crate::domain::nearest::nearest;
 use crate::domain::sanitise::reveal_line;
 use crate::runtime::setup::Bootstrap;
@@ -126,7 +127,7 @@ async fn test(bootstrap: &Bootstrap, args: &TestSource) -> Exit {
         let _ = writeln!(out, "{kind:9}  {:>5} tokens  {}", view.tokens, view.name);
     }
     let cost: u64 = views.iter().map(|(_, view)| view.tokens).sum();
-    let _ = writeln!(out, "{}: {} tools, {cost} tokens", source.slug, views.len());
+    let _ = writeln!(out, "{}: {}, {cost} tokens", source.slug, count(views.len(), "tool", "tools"));
     say(&out);
     Exit::Done
 }

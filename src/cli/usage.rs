@@ -2,11 +2,13 @@
 
 use super::args::UsageArgs;
 use super::exit::Exit;
-use super::output::{complain, say};
+use super::output::{complain, say, with_demo};
 use crate::domain::spending::{Sum, UsageBy, UsageGroup, beyond, group};
 use crate::domain::{At, SessionMeta, sanitise};
 use crate::local_time::day;
 use crate::runtime::setup::Bootstrap;
+use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
 
 pub(super) fn run(bootstrap: &Bootstrap, args: &UsageArgs) -> Exit {
@@ -30,8 +32,9 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &UsageArgs) -> Exit {
     // Totals of sessions have no days, so they say nothing about a part of the time.
     let rest = args.since.is_none().then(|| beyond(&metas, &group(&all, UsageBy::Session, day)));
     if args.json {
-        let value = serde_json::json!({"by": by, "groups": groups, "total": total, "beyond": rest});
-        say(&format!("{value}\n"));
+        let groups: Vec<_> = groups.iter().map(|group| priced(group, &group.sum)).collect();
+        let value = serde_json::json!({"by": by, "groups": groups, "total": priced(&total, &total), "beyond": rest});
+        say(&format!("{}\n", with_demo(&value.to_string())));
         return Exit::Done;
     }
     say(&table(by, &groups, &total));
@@ -45,6 +48,18 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &UsageArgs) -> Exit {
         ));
     }
     Exit::Done
+}
+
+/// JSON of a sum, whose cost is null where no price is known.
+fn priced(shown: &impl Serialize, sum: &Sum) -> Value {
+    let mut value = serde_json::to_value(shown).unwrap_or_default();
+    if sum.unpriced > 0
+        && sum.unpriced == sum.requests
+        && let Some(cost) = value.get_mut("costUsd")
+    {
+        *cost = Value::Null;
+    }
+    value
 }
 
 fn name(groups: &mut [UsageGroup], metas: &[SessionMeta]) {
@@ -84,7 +99,7 @@ fn table(by: UsageBy, groups: &[UsageGroup], total: &Sum) -> String {
 fn line(name: &str, width: usize, sum: &Sum) -> String {
     let cost = match sum.unpriced {
         0 => format!("${:.4}", sum.cost_usd),
-        all if all == sum.requests => "unknown".to_owned(),
+        all if all == sum.requests => "?".to_owned(),
         some => format!("${:.4} +{some}?", sum.cost_usd),
     };
     format!(

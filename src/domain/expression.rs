@@ -260,9 +260,10 @@ impl<'a> Subject<'a> {
             ExpressionNode::Minus(inner) => ExpressionValue::Number(-self.number(inner)?),
             ExpressionNode::In(one, list) => ExpressionValue::Bool(self.is_in(one, list)?),
             ExpressionNode::Equal(first, rest) => {
-                let mut value = self.value(first)?;
+                let modes = is_mode(first) || rest.iter().any(|(_, node)| is_mode(node));
+                let mut value = self.operand(first, modes)?;
                 for (equality, other) in rest {
-                    let same = value == self.value(other)?;
+                    let same = value == self.operand(other, modes)?;
                     value = ExpressionValue::Bool(same == (*equality == Equality::Same));
                 }
                 value
@@ -376,10 +377,11 @@ impl<'a> Subject<'a> {
     }
 
     fn is_in(&self, one: &'a ExpressionNode, list: &'a [ExpressionNode]) -> Result<bool, String> {
-        let one = self.value(one)?;
+        let modes = is_mode(one) || list.iter().any(is_mode);
+        let one = self.operand(one, modes)?;
         let mut among = Vec::with_capacity(list.len());
         for node in list {
-            among.push(self.value(node)?);
+            among.push(self.operand(node, modes)?);
         }
         let any = |text: &str| {
             among.iter().any(|value| match value {
@@ -392,6 +394,16 @@ impl<'a> Subject<'a> {
             ExpressionValue::List(labels) => labels.iter().all(|label| any(label) || any(split_label(label).0)),
             ExpressionValue::Text(text) => any(text),
             other => among.contains(other),
+        })
+    }
+
+    /// Value beside others. Among `modes` each name of a permission mode counts as the stored one.
+    fn operand(&self, node: &'a ExpressionNode, modes: bool) -> Result<ExpressionValue<'a>, String> {
+        Ok(match self.value(node)? {
+            ExpressionValue::Text(text) if modes => {
+                ExpressionValue::Text(Mode::parse(&text).map_or(text, |mode| mode.stored().into()))
+            }
+            value => value,
         })
     }
 
@@ -408,6 +420,10 @@ impl<'a> Subject<'a> {
             other => Err(wrong(other.kind(), ExpressionType::Number)),
         }
     }
+}
+
+fn is_mode(node: &ExpressionNode) -> bool {
+    matches!(node, ExpressionNode::Field(Field::Mode))
 }
 
 /// A label is meant by its whole entry, or by its id with any value.

@@ -70,6 +70,13 @@ impl UserText {
         self.piped.map_or(self.text.as_str(), |from| self.text.get(..from).unwrap_or_default())
     }
 
+    /// Text that says what it is about: the user's own words, where there are any.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        let own = self.own().trim();
+        if own.is_empty() { self.text.trim() } else { own }
+    }
+
     /// A text with files.
     #[must_use]
     pub fn with(text: impl Into<String>, attachments: Vec<Attachment>) -> Self {
@@ -86,7 +93,7 @@ impl UserText {
     #[must_use]
     pub fn told(&self) -> String {
         if !self.text.trim().is_empty() {
-            return self.text.clone();
+            return self.subject().to_owned();
         }
         self.attachments.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ")
     }

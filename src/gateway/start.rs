@@ -4,18 +4,21 @@ use super::dial::GatewayRoute;
 use super::home::{GatewayFiles, HomeOwnership, Owner};
 use super::methods::{self, Status};
 use super::remote;
+use crate::domain::sanitise::clean_line;
 use crate::plain_file;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time for a gateway to listen.
 const STARTS: Duration = Duration::from_secs(20);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+/// Bytes of a log in which its last line is looked for.
+const LOG_LENGTH: u64 = 10_000_000;
 
 /// The own program, also when its file was replaced meanwhile.
 fn program() -> io::Result<PathBuf> {
@@ -47,13 +50,22 @@ pub async fn in_background(
             // Another one may have been faster.
             && running(files)?.is_none()
         {
-            return Err(format!("the gateway ended at its start ({status}): see {}", log.display()));
+            let why = last_line(&log).map_or_else(String::new, |line| format!(": {line}"));
+            return Err(format!("the gateway ended at its start ({status}){why}; see {}", log.display()));
         }
         if Instant::now() > end {
             return Err(format!("the gateway does not listen after {} s: see {}", STARTS.as_secs(), log.display()));
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
+}
+
+/// Last line that a gateway left in its log.
+fn last_line(log: &Path) -> Option<String> {
+    let text = String::from_utf8_lossy(&plain_file::read(log, LOG_LENGTH).ok()?).into_owned();
+    let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+    let line = line.trim().strip_prefix("lisle: ").unwrap_or(line.trim());
+    Some(clean_line(line.trim_end_matches('.')).into_owned())
 }
 
 /// True if the gateway that has the home answers.

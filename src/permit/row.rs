@@ -58,5 +58,5 @@ pub(super) fn always_ask(reason: String, risks: Vec<String>) -> TouchRow {
 
 /// Why Explore refuses.
 pub(super) fn explore(why: &str) -> String {
-    format!("Explore is read-only: {why}. Switch to Ask to Edit (Shift+Tab) to be asked.")
+    format!("Explore is read-only: {why}. Switch to Ask to Edit to be asked.")
 }

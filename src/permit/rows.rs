@@ -125,7 +125,7 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
         _ if rules.named.iter().any(|named| named == host) => TouchRow::Allow,
         Mode::Explore => TouchRow::Deny(format!(
             "Explore only contacts hosts from your messages or rules, not {host}. Mention the URL in a message, or \
-             switch to Ask to Edit (Shift+Tab)."
+             switch to Ask to Edit."
         )),
         _ => TouchRow::Ask {
             reason: format!("First request to this host: {host}."),

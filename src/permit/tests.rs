@@ -234,7 +234,7 @@ fn denials_say_why_and_what_would_allow_it() {
     };
     assert_eq!(
         text,
-        "Explore is read-only: `cargo test` is not a known read-only command. Switch to Ask to Edit (Shift+Tab) to be asked."
+        "Explore is read-only: `cargo test` is not a known read-only command. Switch to Ask to Edit to be asked."
     );
     for facts in [command("rm -rf /"), command("ls > x"), write("/w/p/a", PathPlace::Inside), read("/w/.env", true)] {
         let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &facts, false) else {

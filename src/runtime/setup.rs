@@ -8,6 +8,7 @@ use super::workspaces::Workspaces;
 use crate::agent::Listed;
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::ids::looks_generated;
+use crate::domain::nearest::nearest;
 use crate::domain::permission::{Sandbox, SandboxState};
 use crate::domain::problem::Problem;
 use crate::domain::rule::Rule;
@@ -125,9 +126,11 @@ impl Bootstrap {
         problems.extend(config::log::begin(&paths, env("LISLE_LOG").as_deref()).err());
         if let Some(name) = &wanted.connection {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
+            let near = nearest(name.as_str(), known.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!(" Did you mean {near}?"));
             anyhow::ensure!(
                 connections.find(name).is_some(),
-                "no connection \"{name}\". Available: {}. Add more in {}",
+                "no connection \"{name}\".{near} Available: {}. Add more in {}",
                 known.join(", "),
                 paths.config_file().display()
             );
@@ -140,6 +143,7 @@ impl Bootstrap {
             None => here.clone(),
         };
         let cwd = cwd.canonicalize().with_context(|| format!("can't use --cwd {}", cwd.display()))?;
+        anyhow::ensure!(cwd.is_dir(), "can't use --cwd {}: not a directory", cwd.display());
         let ours = paths.data.join("workspaces");
         let places = Workspaces { ours: ours.clone(), state: paths.state.clone(), current: PathBuf::new() };
         let last = || wanted.last_workspace.then(|| places.last()).flatten();
@@ -149,6 +153,9 @@ impl Bootstrap {
             Some(dir) => ours.join(dir),
             None => last().unwrap_or_else(|| ours.join(USUAL)),
         };
+        if wanted.workspace.is_some() && !workspace.exists() {
+            problems.push(Problem::whole(&workspace, "new workspace: this folder did not exist", ""));
+        }
         let store = store(&workspace, &paths, &settings)?;
         crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
         crate::sandbox::own_folders::note(paths.own_dirs());
@@ -529,7 +536,7 @@ impl Bootstrap {
 fn find_named(store: &Store, paths: &Paths, name: &str, wanted: &mut StartRequest) -> anyhow::Result<()> {
     let mut found = store.named(name);
     if found.is_none() && looks_generated(name) {
-        anyhow::bail!("no session {name} in {}", store.workspace_name());
+        anyhow::bail!(store.unknown_session(name));
     }
     // The app makes its session with the first message, which may never come: it holds up nobody.
     if found.is_none() && !wanted.last_workspace {

@@ -360,10 +360,24 @@ fn service_words(error: &ServiceError) -> String {
 fn initialize_words(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => initialize_words(fallback),
-        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::TransportError { error, .. } => with_causes(error.error.as_ref()),
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
         other => other.to_string(),
     }
+}
+
+/// An error with its causes: that a request failed says nothing without them.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_words = cause.to_string();
+        if !words.contains(&cause_words) {
+            words = format!("{words}: {cause_words}");
+        }
+        next = cause.source();
+    }
+    words
 }
 
 fn call_error(error: &ServiceError) -> CallError {

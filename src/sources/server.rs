@@ -7,6 +7,7 @@ use super::launch::{self, FilledLaunch};
 use super::log::SourceLog;
 use super::program::{self, Covers};
 use super::surroundings::{Reach, Surroundings};
+use crate::domain::count::count;
 use crate::domain::source::SourceState;
 use rmcp::model::{CallToolResult, JsonObject};
 use std::collections::VecDeque;
@@ -297,7 +298,7 @@ impl ServerTask {
                 Ok(began) => began,
                 Err(why) => return self.fail(why),
             };
-            self.log.add("lisle", vec![format!("ready, {} tools", ready.definitions.tools.len())]);
+            self.log.add("lisle", vec![format!("ready, {}", count(ready.definitions.tools.len(), "tool", "tools"))]);
             let left_out = &ready.definitions.left_out;
             self.log.add("lisle", left_out.iter().take(50).cloned().collect());
             self.state.send_replace(ServerState::Ready(Arc::clone(&ready)));

@@ -122,6 +122,17 @@ impl StoreError {
         }
     }
 
+    /// The error in words for a process that ends with it: nothing stays in its memory.
+    #[must_use]
+    pub fn at_end(&self) -> String {
+        match self {
+            Self::Io { doing, path, source } => {
+                format!("can't {doing} {}: {source}{}", path.display(), advice("export", source))
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// The error of an import, which keeps nothing in memory for later: `sessions` is where it wrote.
     pub(super) fn of_import(self, sessions: &Path) -> Self {
         use std::io::ErrorKind as Kind;

@@ -7,6 +7,9 @@ use crate::domain::problem::Problem;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 
+/// Setting that names the theme; the place of a problem with that name.
+pub const SETTING: &str = "ui.theme";
+
 /// In the order in which they are offered.
 const BUILTIN: [(&str, &str); 16] = [
     ("lisle-dark", include_str!("../../themes/lisle-dark.toml")),
@@ -85,7 +88,7 @@ pub fn load(name: &str, user: &[ThemeText]) -> LoadedTheme {
                         format!("unknown theme `{wanted}`")
                     };
                     let fix = if circle { "remove one `inherits`".to_owned() } else { did_you_mean(&wanted, known) };
-                    let file = asked_by.take().unwrap_or_else(|| "ui.theme".to_owned());
+                    let file = asked_by.take().unwrap_or_else(|| SETTING.to_owned());
                     problems.push(Problem::whole(file, text, fix));
                     if chain.is_empty() {
                         next = Some("lisle-dark".to_owned());

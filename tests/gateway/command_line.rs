@@ -16,6 +16,14 @@ fn a_gateway_is_started_looked_at_and_ended() {
     let again = place.lisle(&["serve"]);
     assert_eq!(again.status.code(), Some(1));
     assert!(err(&again).contains("a gateway runs for this home already"), "{}", err(&again));
+    // In the background one that runs is as good, where it has what is asked for.
+    let same = place.lisle(&["serve", "--background"]);
+    assert!(same.status.success(), "{}", err(&same));
+    for options in [&["--listen", "127.0.0.1:0"][..], &["--idle-exit", "5m"], &["--share-listen", "127.0.0.1:0"]] {
+        let other = place.lisle(&[&["serve", "--background"], options].concat());
+        assert_eq!((other.status.code(), out(&other)), (Some(1), String::new()), "{options:?}");
+        assert!(err(&other).contains(&format!("without this {}", options[0])), "{}", err(&other));
+    }
     let status = place.status().unwrap();
     let pid = status["pid"].as_u64().unwrap();
     assert_eq!(std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap().to_str(), Some("/"));

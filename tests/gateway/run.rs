@@ -1,9 +1,10 @@
 //! `lisle run` where a gateway has the home: the turn is the gateway's, the answer the run's own.
 
 use crate::place::{Place, err, out, paused, until};
-use crate::support::model_server::{Gate, Script};
+use crate::support::model_server::{Gate, Script, chunk};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use std::io::Read;
 use std::process::{Child, Stdio};
 
 fn begin(place: &Place, args: &[&str]) -> Child {
@@ -101,4 +102,37 @@ fn a_run_whose_gateway_is_killed_ends_soon_and_prints_what_came() {
     assert_eq!(done.status.code(), Some(1), "{}", err(&done));
     assert!(out(&done).starts_with("first"), "{:?}: {}", out(&done), err(&done));
     gate.open();
+}
+
+#[test]
+fn a_run_that_nobody_reads_any_more_stops_its_turn() {
+    let gate = Gate::new();
+    let piece = |text: &str| chunk(json!({"content": text}), Value::Null);
+    let place = Place::new([], "");
+    let _gateway = place.serve();
+    place.server.add(Script::sse(piece("first part ")).then_wait(&gate).then(piece("more ")).then_stall());
+    let mut run = begin(&place, &["run", "-s", "hello"]);
+    let mut stdout = run.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 5]).unwrap();
+    drop(stdout);
+    place.status_until("the turn runs", |status| running(status) == 1);
+    gate.open();
+    place.status_until("the turn stopped", |status| running(status) == 0);
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(1));
+}
+
+#[test]
+fn a_message_behind_a_running_turn_has_an_exit_status_of_its_own() {
+    let gate = Gate::new();
+    let place = Place::new([], "");
+    let _gateway = place.serve();
+    place.server.add(paused("first part ", &gate, "rest"));
+    let run = begin(&place, &["run", "--session", "notes", "hello"]);
+    place.status_until("the turn runs", |status| running(status) == 1);
+    until("the model was asked", || place.server.asked().len() == 1);
+    let queued = place.lisle(&["run", "--session", "notes", "next"]);
+    assert_eq!((queued.status.code(), out(&queued)), (Some(7), String::new()), "{}", err(&queued));
+    assert!(err(&queued).contains("message queued in"), "{}", err(&queued));
+    gate.open();
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(0));
 }

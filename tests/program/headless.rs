@@ -89,6 +89,11 @@ fn the_answer_is_all_of_stdout() {
     assert_eq!(code(&done), Some(0), "{}", err(&done));
     assert!(out(&done).contains("README.md"), "{}", out(&done));
     assert_eq!(err(&done), "");
+    assert_eq!(place.sessions()[0]["connection"], "demo");
+    let used: Value = serde_json::from_str(&out(&place.lisle(&["usage", "--json", "--by", "model"]))).unwrap();
+    assert!(!used.to_string().contains("rehearsal"), "{used}");
+    let limit = place.lisle(&["run", "--timeout", "-5", "x"]);
+    assert!(err(&limit).contains("it is a time like"), "{}", err(&limit));
 }
 
 #[test]
@@ -186,7 +191,7 @@ fn a_session_goes_on_where_it_was() {
     let users = shown["messages"].as_array().unwrap().iter().filter(|row| row["body"]["row"] == "user").count();
     assert_eq!(users, 2);
     let none = place.lisle(&["sessions", "show", "260101-no-where"]);
-    assert_eq!(code(&none), Some(1));
+    assert_eq!(code(&none), Some(2));
     assert!(err(&none).contains("no session"), "{}", err(&none));
 }
 
@@ -741,4 +746,152 @@ fn a_log_that_cannot_be_written_is_told_once_and_by_lisle_alone() {
     let said = err(&done);
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("Can't write the log"), "{said}");
+}
+
+/// Attempts of one response: the first one breaks off, and the second one says something else.
+fn starts_over(first: &str, second: &str) -> (Place, ModelServer) {
+    let place = Place::new();
+    let broken = Script::sse(chunk(json!({"content": first}), Value::Null)).then_drop();
+    let server = ModelServer::start([broken, Script::says(second)]);
+    served(&place, &server);
+    (place, server)
+}
+
+/// Lines of stream-json, and the text of each message that they add up to.
+fn events_of(done: &Output) -> (Vec<Value>, Vec<(String, String)>) {
+    let events: Vec<Value> = out(done).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for event in &events {
+        let id = event["id"].as_str().unwrap_or_default().to_owned();
+        match event["type"].as_str() {
+            Some("dropped") => texts.retain(|(of, _)| *of != id),
+            Some("text") => match texts.iter_mut().find(|(of, _)| *of == id) {
+                Some((_, text)) => text.push_str(event["add"].as_str().unwrap()),
+                None => texts.push((id, event["add"].as_str().unwrap().to_owned())),
+            },
+            _ => {}
+        }
+    }
+    (events, texts)
+}
+
+#[test]
+fn a_response_that_starts_over_is_printed_from_its_beginning() {
+    let long = "word ".repeat(300);
+    let second = "Swift vixens leap. A different answer, whole.";
+    let longer = format!("{second} {}", long.trim_end());
+    for (first, second, args, printed) in [
+        ("The quick brown fox jump", second, &[][..], false),
+        ("The quick brown fox jump", second, &["-s"], true),
+        // What is said again goes on where it broke off.
+        ("Swift vixens", second, &["-s"], false),
+        (second, "Swift", &["-s"], true),
+        (&long, second, &[], true),
+        (&long, &longer, &[], true),
+    ] {
+        let (place, _server) = starts_over(first, second);
+        let file = place.project.path().join("answer");
+        let done = place.lisle(&[&["run", "-o", file.to_str().unwrap(), "go"], args].concat());
+        let second = second.trim_end();
+        let expected = if printed { format!("{first}\n{second}\n") } else { format!("{second}\n") };
+        assert_eq!(code(&done), Some(0), "{}", err(&done));
+        assert_eq!(out(&done), expected, "{first} {args:?}");
+        assert_eq!(err(&done).contains("the response starts over"), printed, "{}", err(&done));
+        assert_eq!(std::fs::read_to_string(file).unwrap(), format!("{second}\n"));
+    }
+}
+
+#[test]
+fn stream_json_drops_what_does_not_count_any_more() {
+    let second = "Swift vixens leap.";
+    let (place, _server) = starts_over("The quick brown fox jump", second);
+    let (events, texts) = events_of(&place.lisle(&["run", "--format", "stream-json", "go"]));
+    assert_eq!(texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), [second], "{events:?}");
+    assert!(events.iter().any(|event| event["type"] == "dropped" && event["id"] == texts[0].0.as_str()));
+    assert_eq!(events.last().map(|event| &event["text"]), Some(&json!(second)));
+
+    let place = Place::new();
+    let server = ModelServer::start([Script::says("no"), Script::says("{\"n\": 1}")]);
+    served(&place, &server);
+    std::fs::write(place.project.path().join("schema.json"), r#"{"type": "object"}"#).unwrap();
+    let done = place.lisle(&["run", "--format", "stream-json", "--json-schema", "schema.json", "a number"]);
+    let (events, texts) = events_of(&done);
+    assert_eq!(texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["{\"n\": 1}"], "{events:?}");
+}
+
+#[test]
+fn failures_before_the_session_are_results_for_whoever_reads_json() {
+    let place = Place::new();
+    let none = place.command(&["run", "--format", "json", "x"]).output().unwrap();
+    for (args, status, why) in [
+        (&["x"][..], 4, "no connection chosen"),
+        (&["x", "--connection", "demmo"], 2, "Did you mean demo?"),
+        (&["x", "--connection", "demo", "--session", "260101-no-where"], 2, "no session 260101-no-where"),
+        (&["x", "--connection", "demo", "--allow", "nonsense[["], 2, "neither a tool nor a program"),
+        (&[" ", "--connection", "demo"], 2, "empty message"),
+    ] {
+        for format in ["json", "stream-json"] {
+            let done = place.lisle(&[&["run", "--format", format], args].concat());
+            let line: Value = serde_json::from_str(&out(&done)).unwrap_or_else(|_| panic!("{args:?}: {}", out(&done)));
+            assert_eq!((code(&done), &line["exit"]), (Some(status), &json!(status)), "{args:?}: {}", err(&done));
+            assert_eq!((&line["type"], &line["status"]), (&json!("result"), &json!("failed")));
+            assert!(line["error"].as_str().unwrap().contains(why), "{line}");
+            assert_eq!(line["usage"]["cost_usd"], Value::Null);
+        }
+    }
+    assert_eq!(code(&none), Some(4));
+}
+
+#[test]
+fn places_of_nothing_are_refused_or_said() {
+    let place = Place::new();
+    let file = place.lisle(&["--cwd", "README.md", "run", "--connection", "demo", "list"]);
+    assert_eq!((code(&file), out(&file)), (Some(2), String::new()));
+    assert!(err(&file).contains("not a directory"), "{}", err(&file));
+    let new = place.lisle(&["--workspace", "./typo", "run", "--connection", "demo", "list"]);
+    assert_eq!(code(&new), Some(0));
+    assert!(err(&new).contains("typo: new workspace"), "{}", err(&new));
+    let known = place.lisle(&["--workspace", "./typo", "run", "--connection", "demo", "list"]);
+    assert_eq!(err(&known), "");
+    place.config("workspace = \"nowhere\"\n[ui]\ntheme = \"lisle-drak\"\n[fabric]\nhome = \"/nowhere\"\n");
+    let check = place.lisle(&["config", "check"]);
+    assert_eq!(code(&check), Some(1));
+    for line in [
+        "config.toml:3: unknown theme `lisle-drak`; did you mean `lisle-dark`?",
+        "config.toml:1: workspace ",
+        "config.toml:5: fabric.home /nowhere does not exist",
+    ] {
+        assert!(out(&check).contains(line), "{line}: {}", out(&check));
+    }
+}
+
+#[test]
+fn a_dry_run_has_the_texts_of_its_session_and_refuses_what_the_run_refuses() {
+    let place = Place::new();
+    let contexts = place.home.path().join("config/contexts");
+    std::fs::create_dir_all(&contexts).unwrap();
+    std::fs::write(contexts.join("writer"), "Be brief.\n").unwrap();
+    let made = place.lisle(&["run", "--connection", "demo", "--context", "writer", "--session", "notes", "list"]);
+    assert_eq!(code(&made), Some(0), "{}", err(&made));
+    let dry = |args: &[&str]| place.lisle(&[&["run", "--dry-run", "--session", "notes", "go"], args].concat());
+    assert!(out(&dry(&[])).contains("[context writer]\nBe brief."), "{}", out(&dry(&[])));
+    assert!(!out(&dry(&["--context", "none"])).contains("Be brief."));
+    std::fs::write(place.project.path().join("empty"), "").unwrap();
+    for file in ["nowhere.txt", "empty"] {
+        let refused = dry(&["-a", file]);
+        assert_eq!((code(&refused), out(&refused)), (Some(2), String::new()), "{}", err(&refused));
+        assert!(err(&refused).contains(file), "{}", err(&refused));
+    }
+    assert_eq!(code(&dry(&["-a", "README.md"])), Some(0));
+}
+
+#[test]
+fn a_schema_is_no_part_of_the_title() {
+    let place = Place::new();
+    let server = ModelServer::start([Script::says("{\"n\": 1}")]);
+    served(&place, &server);
+    std::fs::write(place.project.path().join("schema.json"), r#"{"type": "object"}"#).unwrap();
+    let done = place.lisle(&["run", "--json-schema", "schema.json", "a number"]);
+    assert_eq!(code(&done), Some(0), "{}", err(&done));
+    assert_eq!(place.sessions()[0]["title"], "a number");
 }

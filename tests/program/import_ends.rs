@@ -139,3 +139,56 @@ fn a_scan_of_a_folder_counts_by_content() {
     let none = place.lisle(&["sessions", "import", "--from", "pi", dir.to_str().unwrap()]);
     assert!(code(&none) == Some(1) && err(&none).contains("0 imported, 8 skipped (0 B)"), "{}", err(&none));
 }
+
+#[test]
+fn an_import_of_many_says_why_one_is_a_new_session() {
+    let place = Place::new();
+    let dir = histories(place.project.path());
+    assert_eq!(code(&import(&place, &dir).wait_with_output().unwrap()), Some(0));
+    // The conversation went another way after its tenth line.
+    let file = dir.join("session-3.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let other = |(at, line): (usize, &str)| match at {
+        0..10 => format!("{line}\n"),
+        10 => format!("{}\n", line.replace("\"uuid\":\"3-", "\"uuid\":\"other-")),
+        _ => format!("{}\n", line.replace("uuid\":\"3-", "uuid\":\"other-").replace("Uuid\":\"3-", "Uuid\":\"other-")),
+    };
+    std::fs::write(&file, text.lines().enumerate().map(other).collect::<String>()).unwrap();
+    let again = import(&place, &dir).wait_with_output().unwrap();
+    let said = err(&again);
+    assert_eq!(code(&again), Some(0), "{said}");
+    let why: Vec<&str> = said.lines().filter(|line| line.contains("session-3.jsonl: ")).collect();
+    assert!(matches!(why.as_slice(), [line] if line.contains("imported as a new session")), "{said}");
+    assert!(said.contains(&format!("1 imported, {} unchanged", CONVERSATIONS - 1)), "{said}");
+}
+
+#[test]
+fn files_that_are_none_of_a_format_are_named_for_what_they_are() {
+    let place = Place::new();
+    for (name, text, says) in [
+        ("empty.jsonl", "", "empty file"),
+        ("blank.json", " \n", "empty file"),
+        ("cut.json", "{\"type\": \"user\", \"mess", "truncated or broken JSON"),
+        ("other.json", "{\"a\": 1}", "unknown format"),
+        ("other.txt", "hello", "unknown format"),
+    ] {
+        let file = place.project.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let done = place.lisle(&["sessions", "import", file.to_str().unwrap()]);
+        assert_eq!((code(&done), out(&done)), (Some(1), String::new()));
+        assert!(err(&done).contains(says), "{name}: {}", err(&done));
+    }
+    let near = place.lisle(&["sessions", "import", "--from", "codx"]);
+    assert!(err(&near).contains("Did you mean codex?"), "{}", err(&near));
+}
+
+#[test]
+fn a_scan_names_what_it_passes_over_behind_its_table() {
+    let place = Place::new();
+    let dir = histories(place.project.path());
+    std::fs::write(dir.join("empty.jsonl"), "").unwrap();
+    let scan = place.lisle(&["sessions", "import", "--scan", "./histories/../histories/"]);
+    let path = dir.canonicalize().unwrap();
+    assert!(out(&scan).trim_end().ends_with(path.to_str().unwrap()), "{}", out(&scan));
+    assert!(err(&scan).contains("empty file"), "{}", err(&scan));
+}

@@ -246,14 +246,66 @@ fn a_name_is_given_to_one_session_and_taken_away() {
 fn one_that_cannot_be_changed_does_not_keep_the_others_from_it() {
     let place = Place::new();
     let output = place.lisle(&["sessions", "archive", SWIFT, "260101-no-where", CALM, SWIFT]);
-    assert_eq!((code(&output), out(&output)), (1, String::new()));
+    assert_eq!((code(&output), out(&output)), (2, String::new()));
     assert_eq!(err(&output).lines().count(), 1, "{}", err(&output));
-    assert!(err(&output).contains("260101-no-where was not archived"), "{}", err(&output));
+    assert!(err(&output).contains("no session 260101-no-where"), "{}", err(&output));
     assert_eq!(place.ids(&["--archived"]).len(), 3);
     assert!(place.meta(SWIFT)["archived_at"].as_i64().unwrap() > 1_700_000_000_000);
     place.out(&["sessions", "unarchive", SWIFT, CALM, "260910-amber-ridge"]);
     assert_eq!(place.ids(&["--archived"]), Vec::<String>::new());
     assert!(!place.session("260101-no-where").exists());
+}
+
+#[test]
+fn an_unknown_session_is_said_with_the_nearest_one() {
+    let place = Place::new();
+    place.out(&["sessions", "set", SWIFT, "--name", "notes"]);
+    assert!(place.out(&["sessions", "list"]).contains("named notes"));
+    let typo = SWIFT.replace("swift", "swfit");
+    for args in [
+        &["sessions", "show"][..],
+        &["sessions", "set", "--flag"],
+        &["sessions", "delete", "--yes"],
+        &["sessions", "export"],
+        &["sessions", "branch"],
+        &["sessions", "verify"],
+        &["audit"],
+        &["share"],
+        &["run", "x", "--session"],
+    ] {
+        for (word, near) in [(typo.as_str(), SWIFT), ("ntoes", "notes")] {
+            // A name that is free makes a new session.
+            if args[0] == "run" && near == "notes" {
+                continue;
+            }
+            let output = place.lisle(&[args, &[word]].concat());
+            let expected = format!("lisle: no session {word} in workspace ");
+            assert_eq!((code(&output), out(&output)), (2, String::new()), "{args:?}: {}", err(&output));
+            let said = err(&output);
+            let line = said.lines().find(|line| line.starts_with(&expected)).unwrap_or_else(|| panic!("{said}"));
+            assert!(line.ends_with(&format!(". Did you mean {near}?")), "{line}");
+        }
+    }
+}
+
+#[test]
+fn an_export_goes_into_what_is_no_file() {
+    let place = Place::new();
+    let id = place.ids(&[]).remove(0);
+    let text = place.out(&["sessions", "export", &id]);
+    assert_eq!(place.out(&["sessions", "export", &id, "-o", "-"]), text);
+    assert_eq!(place.out(&["sessions", "export", &id, "-o", "/dev/stdout"]), text);
+    let pipe = place.home.path().join("pipe.html");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let read = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    place.out(&["sessions", "export", &id, "-o", pipe.to_str().unwrap()]);
+    assert!(read.join().unwrap().starts_with("<!DOCTYPE html>"));
+    let full = place.lisle(&["sessions", "export", &id, "-o", "/dev/full"]);
+    assert_eq!((code(&full), out(&full)), (1, String::new()));
+    assert!(err(&full).contains("/dev/full"), "{}", err(&full));
 }
 
 #[test]
@@ -298,6 +350,11 @@ fn sessions_go_to_the_trash_and_come_back() {
     let text = place.out(&["sessions", "trash"]);
     assert!(text.contains("Release checklist 2.4") && text.contains(" kB  "), "{text}");
     assert_eq!(place.out(&["sessions", "restore", names[0]]), format!("{SWIFT}\n"));
+    // Of several with one id the newest comes back.
+    let newer = place.out(&["sessions", "delete", SWIFT, "--yes"]);
+    assert_eq!(place.out(&["sessions", "restore", SWIFT]), format!("{SWIFT}\n"));
+    assert!(!place.out(&["sessions", "trash"]).contains(newer.trim()));
+    assert_eq!(code(&place.lisle(&["sessions", "restore", SWIFT])), 1, "it is no longer there");
     assert_eq!(body(SWIFT), before);
     let again = place.lisle(&["sessions", "restore", names[0], names[1], "--json"]);
     assert_eq!(code(&again), 1);
@@ -359,8 +416,8 @@ fn files_are_verified_and_repaired() {
     assert_eq!((&repaired[0]["repaired"], &repaired[0]["messages"]), (&true.into(), &2.into()));
     assert!(place.out(&["sessions", "verify", MISTY]).contains("  ok: 2 messages"));
     let none = place.lisle(&["sessions", "verify", "260101-no-where"]);
-    assert_eq!((code(&none), out(&none)), (1, String::new()));
-    assert!(err(&none).contains("260101-no-where was not read"), "{}", err(&none));
+    assert_eq!((code(&none), out(&none)), (2, String::new()));
+    assert!(err(&none).contains("no session 260101-no-where"), "{}", err(&none));
 }
 
 /// Output of the program in a terminal when this is typed, and its exit status.

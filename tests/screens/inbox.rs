@@ -311,7 +311,7 @@ fn audit() {
                 Mode::Explore,
                 Authority::Mode,
                 Sandbox::None,
-                "Explore is read-only: `rm` is not a known read-only command. Switch to Ask to Edit (Shift+Tab) to be asked.",
+                "Explore is read-only: `rm` is not a known read-only command. Switch to Ask to Edit to be asked.",
             ),
         ),
         entry("d", 4, "edit", "src/auth/redirect.rs", decided(true, Mode::Ask, Authority::Person, Sandbox::None, "")),

@@ -8,6 +8,7 @@ use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use crate::agent::machine_io::{Safety, Step};
 use crate::agent::model_context::conversation;
+use crate::domain::count::count;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
@@ -145,8 +146,9 @@ impl Machine {
         let Some(turn) = &self.turn else { return };
         if turn.requests >= limit {
             let text = format!(
-                "Turn stopped at its limit of {limit} requests. Send a message to continue; \
-                 limits.requests_per_turn or --max-turns sets the limit."
+                "Turn stopped at its limit of {}. Send a message to continue; \
+                 limits.requests_per_turn or --max-turns sets the limit.",
+                count(usize::try_from(limit).unwrap_or(usize::MAX), "request", "requests")
             );
             self.settle_broken(now, CutBy::Error, out);
             let row = self.info(now, Level::Warning, InfoKind::Remark, text);

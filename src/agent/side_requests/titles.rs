@@ -31,7 +31,7 @@ pub fn text(rows: &[Message]) -> String {
     let mut said: Vec<&str> = rows
         .iter()
         .filter_map(|row| match &row.body {
-            Body::User(user) => Some(user.text.trim()),
+            Body::User(user) => Some(user.subject()),
             _ => None,
         })
         .collect();

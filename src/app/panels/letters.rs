@@ -77,7 +77,8 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
             panel.letter = typed.map(|c| Letter { c, at: now, marks: false }).or(panel.letter);
         }
         Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
-            // As the beginning of a text it goes to the composer with the next letter.
+            // As the beginning of a text it goes to the composer with the next letter; what arrows chose before is open again.
+            panel.selected = None;
             panel.letter = typed.map(|c| Letter { c, at: now, marks: false });
             state.notify(Notice::new(Level::Info, "This may be irreversible: choose it with ↑ ↓, then Enter"));
         }

@@ -213,7 +213,7 @@ pub enum CliCommand {
     /// word waits for it.
     ///
     /// Exit status: 0 done, 1 failed, stopped at a limit, or nobody reads stdout any more, 2 wrong arguments, 3 done but a
-    /// call was refused, 4 no connection with credentials, 5 another process has the session open or took it over, 6 done but not all of it could be saved, 129 SIGHUP, 130 interrupted, 143 SIGTERM. A signal that was ignored at the start stays ignored.
+    /// call was refused, 4 no connection with credentials, 5 another process has the session open or took it over, 6 done but not all of it could be saved, 7 queued behind a turn in a gateway, 129 SIGHUP, 130 interrupted, 143 SIGTERM. A signal that was ignored at the start stays ignored.
     #[command(
         after_help = "Examples:\n  git diff | lisle run \"review this\" > review.md\n  lisle run --session notes -p summarize < notes.txt"
     )]
@@ -248,7 +248,7 @@ pub enum CliCommand {
     Audit(Audit),
     /// Print tokens and cost by day, model or session, across all workspaces.
     ///
-    /// `+3?` means three requests with unknown price. Exit status: 0 done, 1
+    /// `?` means that no price is known, `+3?` three requests without one. Exit status: 0 done, 1
     /// failed, 2 wrong arguments.
     #[command(after_help = "Example: lisle usage --by model --since 7d")]
     Usage(UsageArgs),

@@ -111,7 +111,7 @@ pub struct LimitArgs {
     #[arg(long, conflicts_with_all = ["allow", "deny", "max_turns"])]
     pub wait: bool,
     /// Time limit, such as 90s, 5m or seconds; keeps the work done so far.
-    #[arg(long, value_name = "TIME", value_parser = limit)]
+    #[arg(long, value_name = "TIME", value_parser = limit, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
 }
 

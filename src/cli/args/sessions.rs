@@ -358,7 +358,7 @@ pub struct Delete {
 /// `lisle sessions restore`.
 #[derive(Debug, ClapArgs)]
 pub struct Restore {
-    /// Names in the trash, as printed by "lisle sessions trash" and "delete".
+    /// Names in the trash, as printed by "lisle sessions trash" and "delete", or session ids: the newest of that id.
     #[arg(value_name = "TRASH-ID", value_parser = trash_id, required = true)]
     pub trash: Vec<TrashId>,
     /// Print the sessions as a JSON array.

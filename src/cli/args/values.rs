@@ -1,6 +1,7 @@
 //! Values of arguments: read from their text, with a few words where they are wrong.
 
 use crate::domain::export::Format;
+use crate::domain::nearest::nearest;
 use crate::domain::prompt_text::{is_variable, name_fault};
 use crate::domain::property::ValueType;
 use crate::domain::spending::UsageBy;
@@ -18,7 +19,8 @@ pub(super) fn format(text: &str) -> Result<Format, String> {
 
 pub(super) fn history_kind(text: &str) -> Result<HistoryKind, String> {
     let words = HistoryKind::ALL.map(HistoryKind::word).join(", ");
-    HistoryKind::parse(text).ok_or_else(|| format!("expected one of {words}"))
+    let near = nearest(text, HistoryKind::ALL.map(HistoryKind::word)).map(|near| format!(". Did you mean {near}?"));
+    HistoryKind::parse(text).ok_or_else(|| format!("expected one of {words}{}", near.unwrap_or_default()))
 }
 
 pub(super) fn by(text: &str) -> Result<UsageBy, String> {

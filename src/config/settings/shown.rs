@@ -3,6 +3,7 @@
 use super::{Settings, read};
 use crate::domain::setting::{Setting, SettingGroup, SettingSource, TakesEffect};
 use crate::domain::status_line::StatusLine;
+use std::path::Path;
 
 /// One row of the table: the key, its group, the sentence, how its value is read, what it can be changed to, from when on.
 type Row = (&'static str, SettingGroup, &'static str, fn(&Settings) -> String, &'static [&'static str], TakesEffect);
@@ -80,6 +81,14 @@ const ROWS: &[Row] = {
         ),
         ("ui.keymap", Screen, "Key bindings.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
         (
+            "ui.linear",
+            Screen,
+            "Lines instead of the full screen. auto uses lines where the terminal can do nothing else.",
+            |s| s.ui.linear.map_or_else(|| "auto".to_owned(), |linear| linear.to_string()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
             "input.while_running",
             Sessions,
             "Enter during a turn: queue the message, or steer the turn.",
@@ -92,6 +101,14 @@ const ROWS: &[Row] = {
             Sessions,
             "Connection for new sessions.",
             |s| s.default_connection.as_ref().map_or_else(|| "last used".to_owned(), ToString::to_string),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "workspace",
+            Sessions,
+            "Workspace to open: a name or a folder.",
+            |s| s.workspace.as_ref().map_or_else(|| "last opened".to_owned(), |path| path.display().to_string()),
             BY_HAND,
             NextStart,
         ),
@@ -196,6 +213,14 @@ const ROWS: &[Row] = {
             NextStart,
         ),
         (
+            "limits.parallel_requests",
+            Limits,
+            "Maximum concurrent requests of one connection.",
+            |s| s.limits.parallel_requests.map_or_else(|| "8; 2 on this machine".to_owned(), |most| most.to_string()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
             "limits.warn_cost",
             Limits,
             "Warn before a request that may cost more (USD).",
@@ -262,12 +287,23 @@ const ROWS: &[Row] = {
     ]
 };
 
+/// The line of config.toml on which a setting stands, from 1; `None` where it is not written.
+#[must_use]
+pub fn line_of(text: &str, key: &str) -> Option<usize> {
+    read::line_of(text, key)
+}
+
 /// All settings that are shown. `started` is what this run began with, `text` is config.toml as it is now.
 #[must_use]
 pub fn shown(settings: &Settings, started: &Settings, text: &str) -> Vec<Setting> {
+    let usual = Settings::default();
+    let (_, problems) = Settings::parse(Path::new("config.toml"), text);
     let one = |(key, group, about, value, choices, holds): &Row| {
-        let line = read::line_of(text, key).or_else(|| read::line_of(text, &format!("{key}.profile")));
+        let line = line_of(text, key).or_else(|| line_of(text, &format!("{key}.profile")));
         let (now, before) = (value(settings), value(started));
+        // What was refused there is no source of the value.
+        let is_refused = line.is_some() && problems.iter().any(|problem| problem.line == line);
+        let line = line.filter(|_| !is_refused || now != value(&usual));
         Setting {
             key: (*key).to_owned(),
             group: *group,
@@ -292,7 +328,6 @@ pub fn takes(key: &str, value: &str) -> bool {
 mod tests {
     use super::super::{AskEdits, ExploreBash, Fsync, Glyphs, Mouse, SandboxProfile, WhileRunning};
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn every_choice_is_one_that_config_toml_takes() {
@@ -332,6 +367,16 @@ mod tests {
         assert_eq!(said("ui.glyphs"), (SettingSource::Line(5), "ascii"));
         assert_eq!(said("sandbox"), (SettingSource::Line(9), "off"));
         assert_eq!(said("ui.mouse"), (SettingSource::Default, "on"));
+        let text = "workspace = \"work\"\n[ui]\nfps = \"fast\"\nglyphs = \"ascii\"\nlinear = true\n";
+        let (settings, _) = Settings::parse(Path::new("/c"), text);
+        let refused = shown(&settings, &Settings::default(), text);
+        let said =
+            |key: &str| refused.iter().find(|one| one.key == key).map(|one| (one.said, one.value.as_str())).unwrap();
+        assert_eq!(said("ui.fps"), (SettingSource::Default, "60"));
+        assert_eq!(said("ui.glyphs"), (SettingSource::Line(4), "ascii"));
+        assert_eq!(said("ui.linear"), (SettingSource::Line(5), "true"));
+        assert_eq!(said("workspace"), (SettingSource::Line(1), "work"));
+        assert_eq!(said("limits.parallel_requests").0, SettingSource::Default);
         let later = all.iter().find(|one| one.key == "auto_status").and_then(|one| one.until_then.as_deref());
         assert_eq!(later, Some("true"));
     }

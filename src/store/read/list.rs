@@ -129,12 +129,19 @@ impl Store {
         }
     }
 
+    /// Sentence on an id or name of no session, with the nearest one.
+    #[must_use]
+    pub fn unknown_session(&self, word: &str) -> String {
+        let near = self.nearest_session(word).map_or_else(String::new, |near| format!(". Did you mean {near}?"));
+        format!("no session {word} in workspace {}{near}", self.workspace_name())
+    }
+
     /// Name or id of a session that is nearest to a word.
     #[must_use]
     pub fn nearest_session(&self, word: &str) -> Option<String> {
         let all = self.list().sessions;
         let names: Vec<String> =
-            all.into_iter().map(|meta| meta.names.alias.unwrap_or_else(|| meta.id.to_string())).collect();
+            all.into_iter().flat_map(|meta| [meta.names.alias, Some(meta.id.to_string())]).flatten().collect();
         nearest(word, names.iter().map(String::as_str)).map(str::to_owned)
     }
 

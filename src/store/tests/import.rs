@@ -514,12 +514,17 @@ fn a_folder_comes_with_every_line_and_its_times() {
 fn what_is_no_session_makes_none() {
     let root = folder();
     let store = quick(root.path());
-    for (name, content) in
-        [("notes.txt", "hello\n"), ("a.jsonl", "{\"a\":1}\n"), ("empty.jsonl", ""), ("b.bin", "\u{0}\u{1}")]
-    {
+    for (name, content) in [("notes.txt", "hello\n"), ("a.jsonl", "{\"a\":1}\n"), ("b.bin", "\u{0}\u{1}")] {
         std::fs::write(root.path().join(name), content).unwrap();
         let error = store.import(Path::new(name), root.path(), Mode::Ask, NOW).unwrap_err().to_string();
         assert!(error.contains("unknown format"), "{error}");
+    }
+    for (name, content, why) in
+        [("empty.jsonl", "", "empty file"), ("cut.json", "{\"a\": [1,", "truncated or broken JSON")]
+    {
+        std::fs::write(root.path().join(name), content).unwrap();
+        let error = store.import(Path::new(name), root.path(), Mode::Ask, NOW).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
     }
     assert!(store.import(Path::new("gone"), root.path(), Mode::Ask, NOW).is_err());
     assert!(store.import(root.path(), Path::new(""), Mode::Ask, NOW).is_err(), "a folder without a session");

@@ -9,7 +9,7 @@ use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST, ima
 use crate::sandbox::own_folders;
 use crate::tools::CallPlace;
 use crate::tools::files;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes of a file's name that are kept in the copy's.
 const LONGEST_NAME: usize = 100;
@@ -19,6 +19,25 @@ const LONGEST_NAME: usize = 100;
 /// # Errors
 /// A sentence: what was wrong with which file, and what to do.
 pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
+    let (path, shown, bytes) = loaded(written, place)?;
+    keep(&name_of(&path), &bytes, &place.session_dir).map_err(|why| format!("{shown}: {why}"))
+}
+
+/// Checks that a file could be attached at this place. Nothing is copied.
+///
+/// # Errors
+/// As [`take`].
+pub fn check(written: &Path, place: &CallPlace) -> Result<(), String> {
+    let (path, shown, bytes) = loaded(written, place)?;
+    sound(&name_of(&path), &bytes).map(drop).map_err(|why| format!("{shown}: {why}"))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Path, path as it is shown and bytes of a file that may be attached.
+fn loaded(written: &Path, place: &CallPlace) -> Result<(PathBuf, String, Vec<u8>), String> {
     let written = written.to_str().ok_or("Only files with UTF-8 paths can be attached")?;
     let path = paths::resolve(written, place)?;
     let shown = paths::shown(&path, place);
@@ -37,8 +56,7 @@ pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
     if classify::holds_secret(&path, &read, place) {
         return Err(secret());
     }
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    keep(&name, &read.bytes, &place.session_dir).map_err(|why| format!("{shown}: {why}"))
+    Ok((path, shown, read.bytes))
 }
 
 /// Keeps these bytes as a file of the session.
@@ -47,17 +65,23 @@ pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
 /// Half a sentence: what was wrong with them.
 pub fn keep(name: &str, bytes: &[u8], session: &Path) -> Result<Attachment, String> {
     let size = bytes.len() as u64;
+    let (kind, mime) = sound(name, bytes)?;
+    let stored = format!("{}_{}", id(), sanitised(name));
+    let path = own_folders::in_session(session, FOLDER)?.join(stored);
+    files::create_private(&path, bytes).map_err(|error| format!("can't copy it: {error}"))?;
+    Ok(Attachment { name: name.to_owned(), path, kind, mime: mime.to_owned(), bytes: size, text: None })
+}
+
+/// Kind and media type of bytes that can be sent.
+fn sound(name: &str, bytes: &[u8]) -> Result<(AttachmentKind, &'static str), String> {
+    let size = bytes.len() as u64;
     if bytes.is_empty() {
         return Err("empty file".to_owned());
     }
     if size > LARGEST {
         return Err(format!("{} exceeds the limit of {}", text::size(size), text::size(LARGEST)));
     }
-    let (kind, mime) = kind_of(name, bytes)?;
-    let stored = format!("{}_{}", id(), sanitised(name));
-    let path = own_folders::in_session(session, FOLDER)?.join(stored);
-    files::create_private(&path, bytes).map_err(|error| format!("can't copy it: {error}"))?;
-    Ok(Attachment { name: name.to_owned(), path, kind, mime: mime.to_owned(), bytes: size, text: None })
+    kind_of(name, bytes)
 }
 
 /// Removes a copy. Only a file directly in the session's folder of attachments is ever removed.

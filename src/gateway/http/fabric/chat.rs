@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::saved_sessions::found;
 use super::texts;
 use crate::domain::ids::MessageId;
-use crate::domain::message::Body as RowBody;
+use crate::domain::message::{AssistantText, Body as RowBody};
 use crate::domain::prompt_text::{PromptKind, fill, name_fault};
 use crate::domain::session::{Activity, SessionMeta, SessionSwitch};
 use crate::domain::usage::Usage;
@@ -171,7 +171,8 @@ async fn answer(
     }
     let meta = opened(asking, prompt, before.as_ref()).await?;
     let id = meta.id.clone();
-    let mut turn = ChatTurn { id: id.clone(), row: None, sent: 0, usage: meta.usage.clone(), trouble: None };
+    let mut turn =
+        ChatTurn { id: id.clone(), row: None, sent: String::new(), usage: meta.usage.clone(), trouble: None };
     let answered = match prepare(asking, prompt, before.is_some(), &id).await {
         Ok(()) => turn.run(asking, text, frames).await,
         Err(problem) => Err(problem.into()),
@@ -265,8 +266,8 @@ struct ChatTurn {
     id: SessionId,
     /// Row of the answer that streams.
     row: Option<MessageId>,
-    /// Bytes of it that were sent.
-    sent: usize,
+    /// Text of it that was sent.
+    sent: String,
     usage: Usage,
     trouble: Option<String>,
 }
@@ -310,21 +311,38 @@ impl ChatTurn {
         Err(Unanswered::Gone)
     }
 
+    /// A text row: what was sent with more of it, or another attempt of the same response.
+    async fn shows(&mut self, id: &MessageId, said: &AssistantText, frames: &Frames) -> Result<(), Unanswered> {
+        if self.row.as_ref() != Some(id) {
+            (self.row, self.sent) = (Some(id.clone()), String::new());
+        } else if !said.text.starts_with(&self.sent) {
+            // Between two attempts the row shows the longer one.
+            if said.partial {
+                return Ok(());
+            }
+            self.start_over(frames).await?;
+        }
+        let rest = said.text.get(self.sent.len()..).unwrap_or_default().to_owned();
+        if !rest.is_empty() {
+            self.sent.push_str(&rest);
+            frames.send(ChatFrame::content(rest)).await?;
+        }
+        Ok(())
+    }
+
+    /// What was sent does not count.
+    async fn start_over(&mut self, frames: &Frames) -> Result<(), Unanswered> {
+        self.sent.clear();
+        Ok(frames.send(ChatFrame::error("The answer was interrupted; it starts over.")).await?)
+    }
+
     async fn hear(&mut self, event: &SessionEvent, frames: &Frames) -> Result<Option<TurnEnd>, Unanswered> {
         match event {
             SessionEvent::Reidentified { to } => self.id = to.clone(),
             SessionEvent::Refused { why, .. } => return Err(Unanswered::Because(why.clone())),
             SessionEvent::Changed(meta) => self.usage = meta.usage.clone(),
             SessionEvent::Row(row) => match &row.body {
-                RowBody::Assistant(said) => {
-                    if self.row.as_ref() != Some(&row.id) {
-                        (self.row, self.sent) = (Some(row.id.clone()), 0);
-                    }
-                    if let Some(rest) = said.text.get(self.sent..).filter(|rest| !rest.is_empty()) {
-                        self.sent = said.text.len();
-                        frames.send(ChatFrame::content(rest)).await?;
-                    }
-                }
+                RowBody::Assistant(said) => self.shows(&row.id, said, frames).await?,
                 RowBody::Error(failure) => {
                     let text = [&failure.title, &failure.text].map(|text| text.trim()).join(": ");
                     self.trouble = Some(text.trim_end_matches([':', ' ']).to_owned());
@@ -332,12 +350,12 @@ impl ChatTurn {
                 _ => {}
             },
             SessionEvent::Delta { id, add } if self.row.as_ref() == Some(id) => {
-                self.sent += add.len();
+                self.sent.push_str(add);
                 frames.send(ChatFrame::content(add.as_str())).await?;
             }
             SessionEvent::Dropped { id } if self.row.as_ref() == Some(id) => {
-                (self.row, self.sent) = (None, 0);
-                frames.send(ChatFrame::error("The answer was interrupted; it starts over.")).await?;
+                self.row = None;
+                self.start_over(frames).await?;
             }
             SessionEvent::ConnectionWanted { .. } | SessionEvent::ModelWanted { .. } => {
                 return Err(Unanswered::Because("No model is chosen: name a vendor and a model.".to_owned()));

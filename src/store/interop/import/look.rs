@@ -5,6 +5,7 @@ use super::parsed::{ImportedLine, RecordForm};
 use super::programs::{FileFormat, HistoryKind};
 use super::run::agreed;
 use super::{EMPTY, ImportStop, SUBAGENT, Source, UNKNOWN};
+use crate::store::io::whole_file;
 use crate::store::{Store, StoreError};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +36,23 @@ impl Store {
         self.regular(path)?;
         match self.format_of(path)? {
             Some(FileFormat::One(kind, form)) => self.look_at_records(path, agreed(kind, wanted, path)?, form),
-            Some(FileFormat::Database) | None => Err(StoreError::NoImport { path: path.to_owned(), why: UNKNOWN }),
+            Some(FileFormat::Database) => Err(StoreError::NoImport { path: path.to_owned(), why: UNKNOWN }),
+            None => Err(StoreError::NoImport { path: path.to_owned(), why: self.unknown_format(path) }),
+        }
+    }
+
+    /// Reason why a file is of no known format.
+    pub(super) fn unknown_format(&self, path: &Path) -> &'static str {
+        let Ok(Some(bytes)) = whole_file::read(self.io(), path) else { return UNKNOWN };
+        let text = bytes.trim_ascii();
+        let is_json = |text: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok();
+        match text.first() {
+            None => "empty file",
+            // Lines of JSON begin with one that is whole.
+            Some(b'{' | b'[') if !is_json(text) && !text.split(|byte| *byte == b'\n').next().is_some_and(is_json) => {
+                "truncated or broken JSON"
+            }
+            Some(_) => UNKNOWN,
         }
     }
 

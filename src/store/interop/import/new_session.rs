@@ -111,7 +111,7 @@ impl Store {
             _ => false,
         };
         if !is_header {
-            return Err(StoreError::NoImport { path: path.to_owned(), why: super::UNKNOWN });
+            return Err(StoreError::NoImport { path: path.to_owned(), why: self.unknown_format(path) });
         }
         let name = format!(".lisle-import-{}-{:08x}", std::process::id(), fastrand::u32(..));
         let folder = self.inner.temp.join(name);
