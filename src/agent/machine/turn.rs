@@ -338,8 +338,7 @@ impl Machine {
         out.push(Step::Emit(SessionEvent::TurnEnded { end }));
         if self.queue.held {
             self.queue_changed(out);
-        } else if !self.runs.are_closing() && !self.config.headless {
-            // A headless run is one turn.
+        } else if !self.runs.are_closing() && !self.config.one_turn {
             self.send_next(now, out);
         }
     }

@@ -363,6 +363,20 @@ async fn a_turn_of_a_client_without_a_person_asks_nobody_and_another_one_does() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_behind_the_turn_of_a_client_without_a_person_is_sent() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    let mut run = Other::of(&engine, ClientInfo { follows: Follows::Opened, ..ClientInfo::headless("run") });
+    run.open(&session).await;
+    run.act(&session, SessionCommand::send("stream 200")).await;
+    run.act(&session, SessionCommand::send("stream 3")).await;
+    run.turn_ended().await;
+    run.turn_ended().await;
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_owner_ends_the_engine_and_every_client_learns_of_it() {
     let home = tempfile::tempdir().unwrap();
     let engine = Engine::new(home.path());
