@@ -25,6 +25,8 @@ pub fn of_list(list: &ExtensionList, source: impl Fn(&str) -> Option<NeededSourc
         notes.extend(
             Some(&file.always_allow).filter(|all| !all.is_empty()).map(|all| format!("allows {}", all.join(", "))),
         );
+        notes.extend(file.for_user_alone.then(|| "called by you alone".to_owned()));
+        notes.extend(file.for_model_alone.then(|| "called by the model alone".to_owned()));
         if list.command(&skill.slug).is_some() {
             notes.push(format!("/{} is a command: use @{}", skill.slug, skill.slug));
         }

@@ -114,6 +114,7 @@ async fn begin(
     if run.input.dry_run {
         return Err(input.dry_run(bootstrap, session.as_ref(), &prompt.text, run.output.format));
     }
+    run_start::note_names(bootstrap, &prompt);
     run_result::check(&run.output)?;
     if let Some(most) = run.limits.max_turns {
         bootstrap.settings.limits.requests_per_turn = most;

@@ -8,6 +8,7 @@ use super::prompt;
 use super::run_input::RunInput;
 use super::run_line::RunLine;
 use crate::agent::Link;
+use crate::domain::command::is_name;
 use crate::domain::message::UserText;
 use crate::domain::{ConnectionName, SessionId, SessionMeta};
 use crate::runtime::gateway::{self, EngineChoice};
@@ -92,6 +93,21 @@ pub(super) async fn typed(words: &[String], input: &RunInput, deadline: Option<I
             complain("lisle: nothing sent: stdin was still open at the --timeout.");
             Err(Exit::Failed)
         }
+    }
+}
+
+/// Says so where a message begins with a name that calls nothing: it goes to the model as it stands.
+pub(super) fn note_names(bootstrap: &Bootstrap, prompt: &UserText) {
+    let Some(rest) = prompt.own().trim_start().strip_prefix('/') else { return };
+    let name = rest.split_whitespace().next().unwrap_or_default();
+    if !is_name(name) {
+        return;
+    }
+    let (all, _) = bootstrap.rules().extensions().called(bootstrap.cwd());
+    match all.iter().find(|one| one.name == name) {
+        Some(one) if one.trusted => {}
+        Some(_) => complain(&format!("lisle: /{name} is sent as text: it is not trusted. /trust in the app shows it.")),
+        None => complain(&format!("lisle: /{name} is sent as text: no skill and no command has that name.")),
     }
 }
 

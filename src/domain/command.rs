@@ -180,6 +180,12 @@ fn fill(text: &str, args: &str) -> String {
     out
 }
 
+/// A text with what follows its name in the places for it; nothing is added where it has none.
+#[must_use]
+pub fn put_arguments(text: &str, args: &str) -> String {
+    put_in(text, args, &words(args)).0
+}
+
 /// The text with arguments in their places, and whether it had one.
 fn put_in(text: &str, args: &str, words: &[String]) -> (String, bool) {
     let mut out = String::with_capacity(text.len() + args.len());

@@ -25,6 +25,10 @@ pub struct SkillFile {
     pub always_allow: Vec<String>,
     /// `requiredSources`: slugs.
     pub required_sources: Vec<String>,
+    /// The model is not told of it: `disable-model-invocation`.
+    pub for_user_alone: bool,
+    /// Users do not call it by name: `user-invocable: false`.
+    pub for_model_alone: bool,
     /// Text behind the front matter.
     pub text: String,
 }
@@ -55,6 +59,8 @@ pub fn read(whole: &str) -> Result<SkillFile, Fault> {
         globs: list("globs")?,
         always_allow,
         required_sources: list("requiredSources")?,
+        for_user_alone: matter.text("disable-model-invocation")?.eq_ignore_ascii_case("true"),
+        for_model_alone: matter.text("user-invocable")?.eq_ignore_ascii_case("false"),
         text: matter.body,
     })
 }

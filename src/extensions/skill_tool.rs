@@ -3,6 +3,7 @@
 use super::found::SkillExtension;
 use super::list::ExtensionList;
 use super::skills::file_beside;
+use crate::domain::command::put_arguments;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolSpec, Touch};
 use crate::tools::input::{InputFields, one_line};
 use crate::tools::read_tracker::Seen;
@@ -51,12 +52,18 @@ impl SkillTool {
                 "The skill {name} is not trusted: it comes from others. The user can review it with /trust."
             ));
         }
-        let known: Vec<&str> = self.list.skills.iter().filter(|one| one.trusted).map(|one| one.slug.as_str()).collect();
+        let known: Vec<&str> = self
+            .list
+            .skills
+            .iter()
+            .filter(|one| one.trusted && !one.content.file.for_user_alone)
+            .map(|one| one.slug.as_str())
+            .collect();
         Err(format!("No skill {:?}. Available: {}.", one_line(name, 60), known.join(", ")))
     }
 
     /// The whole skill for the model.
-    fn told(&self, skill: &SkillExtension) -> String {
+    fn told(&self, skill: &SkillExtension, arguments: &str) -> String {
         let folder = skill.content.folder.display().to_string();
         let mut out = format!("Skill {}, in {folder}.", skill.slug);
         if !skill.content.beside.is_empty() {
@@ -71,7 +78,9 @@ impl SkillTool {
             };
             let _ = write!(out, "\nSource {}: {state}.", one_line(source, 60));
         }
-        let _ = write!(out, "\n\n{}", skill.content.file.text.replace("${CLAUDE_SKILL_DIR}", &folder));
+        let text = skill.content.file.text.replace("${CLAUDE_SKILL_DIR}", &folder);
+        let text = if arguments.is_empty() { text } else { put_arguments(&text, arguments) };
+        let _ = write!(out, "\n\n{text}");
         out
     }
 }
@@ -88,6 +97,7 @@ impl Tool for SkillTool {
                 "type": "object",
                 "properties": {
                     "name": {"type": "string", "description": "Name of the skill, as it is listed."},
+                    "arguments": {"type": "string", "description": "What the skill's $ARGUMENTS, $1 and so on stand for."},
                     "file": {"type": "string", "description": "A file beside the skill, relative to its folder; the skill itself when left out."}
                 },
                 "required": ["name"]
@@ -123,7 +133,10 @@ impl Tool for SkillTool {
     fn run(&self, input: Value, _: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         let found = self.find(&input).map(|(skill, file)| match file {
             Some(file) => (skill.clone(), Some(file), String::new()),
-            None => (skill.clone(), None, self.told(skill)),
+            None => {
+                let arguments = input.get("arguments").and_then(Value::as_str).unwrap_or_default();
+                (skill.clone(), None, self.told(skill, arguments))
+            }
         });
         Box::pin(async move {
             let (skill, file, text) = match found {
@@ -179,7 +192,7 @@ mod tests {
         let (skill, file) = tool.find(&json!({"name": "/pdf"})).unwrap();
         assert_eq!(file, None);
         assert_eq!(
-            tool.told(skill),
+            tool.told(skill, ""),
             "Skill pdf, in /s/pdf. Files beside it, read with this tool and `file`: forms.md, x.\n\
              Source drive: its tools are offered from the next response on.\n\
              Source gone: missing; tell the user that the skill needs it.\n\

@@ -103,12 +103,16 @@ fn beside(folder: &Path) -> Result<Vec<String>, String> {
     Ok(out)
 }
 
+/// Characters of the files beside a skill that are shown of each.
+const SHOWN_BESIDE: usize = 4_000;
+
 /// Hash of a skill with the files beside it, and the text that is shown of them.
 fn all_of(folder: &Path, text: &str, beside: &[String]) -> Result<(String, String), String> {
     let mut all = format!("{FILE}\0{}\n", sha256_hex(text.as_bytes()));
     // Before the text: a long one is cut where it is shown.
     let mut shown = String::new();
     let mut left = LONGEST_IN_ALL;
+    let mut texts = String::new();
     for short in beside {
         let of = |error: std::io::Error| format!("Can't read {short} beside the skill: {error}.");
         let content = bytes(&folder.join(short), LONGEST_BESIDE.min(left)).map_err(of)?;
@@ -119,11 +123,17 @@ fn all_of(folder: &Path, text: &str, beside: &[String]) -> Result<(String, Strin
             shown.push_str("Files beside it, each with its SHA-256:\n");
         }
         shown.push_str(&format!("{short} {}\n", hash.get(..16).unwrap_or_default()));
+        if let Ok(content) = String::from_utf8(content) {
+            let cut: String = content.chars().take(SHOWN_BESIDE).collect();
+            let more = if cut.len() < content.len() { "\n(The rest is not shown.)" } else { "" };
+            texts.push_str(&format!("\n\nFile {short}:\n{}{more}", cut.trim_end()));
+        }
     }
     if !shown.is_empty() {
         shown.push('\n');
     }
     shown.push_str(text);
+    shown.push_str(&texts);
     Ok((sha256_hex(all.as_bytes()), shown))
 }
 

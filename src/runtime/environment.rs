@@ -1,6 +1,8 @@
 //! Surroundings of the process: variables of the environment, and the wall clock.
 
+use crate::config::Settings;
 use crate::domain::At;
+use crate::sandbox::runner::named_keys;
 use crate::store::HistoryKind;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,6 +10,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A variable of the environment.
 pub(super) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// Keeps the variables of keys from commands.
+pub(super) fn withhold_keys(settings: &Settings) {
+    let of_connections = settings.connections.values().filter_map(|one| one.key_env.clone());
+    named_keys::withhold(of_connections.chain(settings.share.key_env.clone()));
 }
 
 /// Now, by the wall clock.

@@ -138,7 +138,7 @@ impl ExtensionFiles {
     pub fn called(&self, cwd: &Path) -> (Vec<OwnCommand>, Vec<Problem>) {
         let list = ExtensionBook::read(self, cwd);
         let mut out: Vec<OwnCommand> = list.commands.iter().map(|command| command.own()).collect();
-        for skill in &list.skills {
+        for skill in list.skills.iter().filter(|skill| !skill.content.file.for_model_alone) {
             let (kind, description) = (ExtensionKind::Skill, skill.content.file.description.clone());
             out.push(OwnCommand { hint: "[TASK]".to_owned(), ..by_name(skill, kind, description) });
         }

@@ -1,6 +1,6 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
-use super::environment::history_places;
+use super::environment::{history_places, withhold_keys};
 use super::open::Opener;
 use super::public_pages::HomePages;
 use super::rules::{Places, RuleFiles, WorkspaceOrigin};
@@ -18,7 +18,6 @@ use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::gateway::shares::SharedPages;
 use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
-use crate::sandbox::runner::named_keys;
 use crate::sources::{Servers, Surroundings};
 use crate::store::prompt_files::PromptFolders;
 use crate::store::{Fsync, Options, Store, StoreError};
@@ -105,12 +104,6 @@ pub struct Bootstrap {
     cwd: PathBuf,
     workspace: PathBuf,
     runner: PathBuf,
-}
-
-/// Keeps the variables of keys from commands.
-fn withhold_keys(settings: &Settings) {
-    let of_connections = settings.connections.values().filter_map(|one| one.key_env.clone());
-    named_keys::withhold(of_connections.chain(settings.share.key_env.clone()));
 }
 
 impl Bootstrap {

@@ -334,3 +334,27 @@ fn rules_and_attachments_of_the_command_line_hold_for_one_run() {
     let (done, _) = run(&read, &["--max-turns", "1"]);
     assert_eq!(code(&done), Some(1), "{}", err(&done));
 }
+
+#[test]
+fn a_name_that_calls_nothing_is_said_and_values_of_a_pattern_call_nothing() {
+    let place = Place::new();
+    let server = ModelServer::for_program((0..5).map(|_| Script::says("Said.")));
+    served(&place, &server);
+    place.file("config/skills/forms/SKILL.md", "---\ndescription: Forms\n---\nFill $1 in, of $ARGUMENTS.\n");
+    let run = |args: &[&str]| {
+        let output = place.lisle(&[&["run"], args].concat());
+        assert_eq!(code(&output), Some(0), "{}", err(&output));
+        err(&output)
+    };
+    let unknown = run(&["/froms a.pdf"]);
+    assert!(unknown.contains("/froms is sent as text: no skill and no command has that name"), "{unknown}");
+    assert!(!run(&["/etc/passwd is a file"]).contains("sent as text"));
+    assert_eq!(run(&["/forms a.pdf b.pdf"]), "");
+    let asked = requests(&server);
+    assert!(asked[2].1.concat().contains("Fill a.pdf in, of a.pdf b.pdf."), "{:?}", asked[2]);
+    // What a script fills in is not what the user said.
+    place.file("config/patterns/pass/system.md", "Pass on {{x}} {{input}}");
+    run(&["-p", "pass", "-v", "x=@forms", "hello"]);
+    let last = requests(&server).pop().unwrap();
+    assert!(!last.1.concat().contains("Fill"), "{last:?}");
+}

@@ -18,8 +18,6 @@ pub struct MachineConfig {
     pub policy: crate::permit::Policy,
     /// Nobody can be asked in the turn that runs, or in the next one.
     pub headless: bool,
-    /// The process ends with the turn: what waits stays where it is.
-    pub one_turn: bool,
     /// Its turn knows of no session but its own and those that it spawned.
     pub stranger: bool,
     /// Client of a gateway whose command is carried out.

@@ -92,6 +92,10 @@ impl Machine {
         let own = said.own();
         let list = Arc::clone(&self.config.extensions.list);
         let mut skills: Vec<String> = Vec::new();
+        let mut arguments = None;
+        let by_user = |name: &str| {
+            list.skill(name).filter(|skill| !skill.content.file.for_model_alone).map(|one| one.slug.clone())
+        };
         if let Some((name, args)) = slashed(own) {
             if let Some(command) = list.command(name).filter(|command| command.trusted) {
                 let command = command.own();
@@ -106,17 +110,22 @@ impl Machine {
                 out.used.grants.extend(granted(&command.allowed_tools, command.origin, command.path));
                 return out;
             }
-            skills.extend(list.skill(name).map(|skill| skill.slug.clone()));
+            skills.extend(by_user(name));
+            arguments = (!skills.is_empty()).then(|| args.to_owned());
         }
         for name in mentions(own) {
-            if list.skill(name).is_some() && !skills.iter().any(|known| known == name) {
+            if by_user(name).is_some() && !skills.iter().any(|known| known == name) {
                 skills.push(name.to_owned());
             } else if let Some(agent) = list.agent(name) {
                 out.used.persona.get_or_insert_with(|| persona(agent));
             }
         }
         skills.truncate(SKILLS);
-        out.calls.extend(skills.into_iter().map(|name| (NAME, json!({"name": name}))));
+        out.calls.extend(skills.into_iter().map(|name| match arguments.take() {
+            // What follows the name belongs to the skill that was called by it.
+            Some(arguments) if !arguments.is_empty() => (NAME, json!({"name": name, "arguments": arguments})),
+            _ => (NAME, json!({"name": name})),
+        }));
         if self.own.no_tools {
             out.calls.clear();
         }

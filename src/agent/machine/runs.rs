@@ -24,17 +24,37 @@ pub(super) struct Runs {
     failure: Option<Unfinished>,
     /// The program ends.
     closing: bool,
+    /// The program ends with the turn: what waits stays where it is.
+    one_turn: bool,
     /// The transcript and the model are told with the next turn.
     died: Option<Death>,
 }
 
 impl Default for Runs {
     fn default() -> Self {
-        Self { current: RunNo(1), ending: None, last_cut: None, failure: None, closing: false, died: None }
+        Self {
+            current: RunNo(1),
+            ending: None,
+            last_cut: None,
+            failure: None,
+            closing: false,
+            one_turn: false,
+            died: None,
+        }
     }
 }
 
 impl Runs {
+    /// Runs of a program that ends with the first turn, or of one that stays.
+    pub(super) fn of(one_turn: bool) -> Self {
+        Self { one_turn, ..Self::default() }
+    }
+
+    /// What waits is sent when a turn ends.
+    pub(super) fn go_on(&self) -> bool {
+        !self.closing && !self.one_turn
+    }
+
     pub(super) fn current(&self) -> RunNo {
         self.current
     }

@@ -85,7 +85,6 @@ impl Bench {
             },
             client: None,
             headless: false,
-            one_turn: false,
             stranger: false,
             compact_at: 77.5,
             steer_by_default: false,

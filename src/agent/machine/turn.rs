@@ -338,7 +338,7 @@ impl Machine {
         out.push(Step::Emit(SessionEvent::TurnEnded { end }));
         if self.queue.held {
             self.queue_changed(out);
-        } else if !self.runs.are_closing() && !self.config.one_turn {
+        } else if self.runs.go_on() {
             self.send_next(now, out);
         }
     }

@@ -12,22 +12,26 @@ const SKILLS: &str = "Skills: instructions for kinds of tasks. Before a task tha
 
 const AGENTS: &str = "Agents: personas that `spawn` takes as `agent`, for tasks that they are about:";
 
-/// Line of a skill.
+/// Line of a skill; empty for one that the model is not told of.
 #[must_use]
 pub fn of_skill(skill: &SkillExtension) -> String {
+    if skill.content.file.for_user_alone { String::new() } else { skill_line(skill, LONGEST) }
+}
+
+fn skill_line(skill: &SkillExtension, longest: usize) -> String {
     let file = &skill.content.file;
     let globs = if file.globs.is_empty() { String::new() } else { format!(" (for {})", file.globs.join(", ")) };
-    line(&skill.slug, &format!("{}{globs}", file.description))
+    line(&skill.slug, &format!("{}{globs}", file.description), longest)
 }
 
 /// Line of an agent.
 #[must_use]
 pub fn of_agent(agent: &AgentExtension) -> String {
-    line(&agent.slug, &agent.content.description)
+    line(&agent.slug, &agent.content.description, LONGEST)
 }
 
-fn line(slug: &str, description: &str) -> String {
-    let cut: String = description.chars().take(LONGEST).collect();
+fn line(slug: &str, description: &str, longest: usize) -> String {
+    let cut: String = description.chars().take(longest).collect();
     let more = if cut.len() < description.len() { "…" } else { "" };
     format!("- {slug}: {cut}{more}")
 }
@@ -35,16 +39,23 @@ fn line(slug: &str, description: &str) -> String {
 /// Text about the skills that can be used; `None` without any.
 #[must_use]
 pub fn skills(list: &ExtensionList) -> Option<String> {
-    within(SKILLS, list.skills.iter().filter(|one| one.trusted).map(of_skill).collect())
+    let told: Vec<&SkillExtension> =
+        list.skills.iter().filter(|one| one.trusted && !one.content.file.for_user_alone).collect();
+    within(SKILLS, &|longest| told.iter().map(|one| skill_line(one, longest)).collect())
 }
 
 /// Text about the agents that can be used; `None` without any.
 #[must_use]
 pub fn agents(list: &ExtensionList) -> Option<String> {
-    within(AGENTS, list.agents.iter().filter(|one| one.trusted).map(of_agent).collect())
+    let told: Vec<&AgentExtension> = list.agents.iter().filter(|one| one.trusted).collect();
+    within(AGENTS, &|longest| told.iter().map(|one| line(&one.slug, &one.content.description, longest)).collect())
 }
 
-fn within(lead: &str, lines: Vec<String>) -> Option<String> {
+/// The lines with descriptions of the length with which all of them fit; of very many what is left over is counted.
+fn within(lead: &str, lines: &dyn Fn(usize) -> Vec<String>) -> Option<String> {
+    let fits = |lines: &Vec<String>| lines.iter().map(|line| line.chars().count()).sum::<usize>() <= BUDGET;
+    let lengths = [LONGEST, LONGEST / 2, LONGEST / 4, LONGEST / 8];
+    let lines = lengths.into_iter().map(lines).find(fits).unwrap_or_else(|| lines(LONGEST / 8));
     if lines.is_empty() {
         return None;
     }
@@ -99,9 +110,15 @@ mod tests {
 
     #[test]
     fn many_stay_within_the_budget_and_the_rest_is_counted() {
-        let all = (0..100).map(|n| agent(&format!("agent-{n}"), &"word ".repeat(60), true)).collect();
-        let text = agents(&ExtensionList { agents: all, ..ExtensionList::default() }).unwrap();
-        assert!(text.chars().count() < BUDGET + 400, "{}", text.len());
-        assert!(text.contains("more that are not listed here"), "{text}");
+        let text = |count: usize| {
+            let all = (0..count).map(|n| agent(&format!("agent-{n}"), &"word ".repeat(60), true)).collect();
+            let text = agents(&ExtensionList { agents: all, ..ExtensionList::default() }).unwrap();
+            assert!(text.chars().count() < BUDGET + 800, "{}", text.len());
+            text
+        };
+        // Descriptions get shorter before a name is left out.
+        let short = text(100);
+        assert!(short.contains("- agent-99: word") && !short.contains("more that are not listed"), "{short}");
+        assert!(text(400).contains("more that are not listed here"));
     }
 }

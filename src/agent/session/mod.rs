@@ -300,7 +300,6 @@ fn machine_config(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
         policy: setup.settings.policy,
         client: None,
         headless: setup.settings.headless,
-        one_turn: setup.settings.headless,
         stranger: false,
         steer_by_default: setup.settings.steer_by_default,
         loosest: shared.loosest().stricter(loosest_in(&meta.cwd)),

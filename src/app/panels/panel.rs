@@ -12,7 +12,8 @@ use crate::app::state::hidden::Hidden;
 use crate::app::state::notices::{IGNORED, TrueWhile};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
-use crate::domain::request::UserAnswer;
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 use crate::keymap::key::Key;
@@ -173,6 +174,10 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
         return plan::edit(state, session, request, text, fx);
     }
     if let Some(answer) = panel.answer(&choice) {
+        if reads_on(state, &session, &request, &choice) {
+            return;
+        }
+        let Some((_, panel)) = focus::focused(state) else { return };
         let struck = panel.plan.as_ref().is_some_and(|plan| plan.outline.is_all_struck());
         let panel = panel.clone();
         if plan::refused(state, struck && matches!(answer, UserAnswer::PlanApprove(_)))
@@ -195,6 +200,22 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     if prefilled {
         focus::hush(state);
     }
+}
+
+/// Turns a page of a question for trust that is not read to its end: nobody trusts what he has not seen. False at its end.
+fn reads_on(state: &mut State, session: &SessionId, request: &RequestId, choice: &Choice) -> bool {
+    let trusts = matches!(choice, Choice::Trust | Choice::TrustSources | Choice::TrustExtensions);
+    let frame = &state.screen.frame;
+    let page = isize::from(u8::try_from(frame.panel_rows.max(2) - 1).unwrap_or(u8::MAX));
+    let (scroll, hidden) = (frame.panel_scroll, frame.panel_hidden);
+    let is_trust = state.request(session, request).is_some_and(|asked| matches!(asked.ask, Ask::Trust(_)));
+    let Some((_, panel)) = focus::focused(state) else { return false };
+    if !trusts || !is_trust || scroll >= hidden {
+        return false;
+    }
+    panel.scroll_by(page, scroll, hidden);
+    state.notify(Notice::new(Level::Info, "Not trusted: there is more to read").hint("Enter reads on"));
+    true
 }
 
 /// Opens the rules that would be kept for changing.

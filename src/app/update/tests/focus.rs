@@ -509,6 +509,32 @@ fn two_letters_are_a_text_and_one_word_of_it_is_not_sent_unasked() {
 }
 
 #[test]
+fn nobody_trusts_what_is_below_the_edge() {
+    use crate::domain::request::{TrustRequest, TrustWhat};
+    let request = TrustRequest {
+        what: TrustWhat::Sources,
+        path: "/w/.mcp.json".into(),
+        hash: "x".into(),
+        text: "line\n".repeat(100),
+        changed: false,
+        starts: Vec::new(),
+    };
+    let mut screen = Screen::new();
+    screen.ask(Request { id: RequestId::new("t"), ask: Ask::Trust(request) }).keys("f3").wait(300);
+    let frame = &mut screen.state.screen.frame;
+    (frame.panel_rows, frame.panel_scroll, frame.panel_hidden) = (5, 0, 6);
+    screen.keys("down enter");
+    assert_eq!(screen.acts(), vec![]);
+    assert!(screen.last_notice().contains("more to read"), "{}", screen.last_notice());
+    screen.state.screen.frame.panel_scroll = 4;
+    screen.keys("enter");
+    assert_eq!(screen.acts(), vec![]);
+    screen.state.screen.frame.panel_scroll = 6;
+    screen.keys("enter");
+    assert_eq!(screen.acts().len(), 1, "all of it was on the screen");
+}
+
+#[test]
 fn a_word_that_answers_elsewhere_is_not_sent_unasked_while_a_request_waits() {
     for typed in ["y", "n", "1", "Yes", "no", "OK", "approve"] {
         let mut screen = waiting();
