@@ -4,6 +4,7 @@ use super::model_context::{extension_lines, tokens};
 use crate::domain::command::Expansion;
 use crate::domain::extension::{ExtensionKind, ExtensionState, ExtensionView};
 use crate::extensions::found::{Unusable, UnusableWhy};
+use crate::extensions::grants;
 use crate::extensions::skill_tool::NeededSource;
 use crate::extensions::{CommandExtension, Extension, ExtensionList};
 
@@ -36,7 +37,12 @@ pub fn of_list(list: &ExtensionList, source: impl Fn(&str) -> Option<NeededSourc
     for agent in &list.agents {
         let file = &agent.content;
         let mut notes = Vec::new();
-        notes.extend(Some(&file.tools).filter(|all| !all.is_empty()).map(|all| format!("tools {}", all.join(", "))));
+        let (parts, whole): (Vec<&String>, Vec<&String>) = file.tools.iter().partition(|tool| grants::is_part(tool));
+        let listed = |all: &[&String]| all.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(", ");
+        notes.extend((!file.tools.is_empty()).then(|| format!("tools {}", listed(&whole))));
+        notes.extend((!parts.is_empty()).then(|| format!("left out, parts of tools: {}", listed(&parts))));
+        let denied = Some(&file.disallowed_tools).filter(|all| !all.is_empty());
+        notes.extend(denied.map(|all| format!("without {}", all.join(", "))));
         notes.extend(Some(&file.model).filter(|model| !model.is_empty()).map(|model| format!("model {model}")));
         let tokens = tokens::text(&extension_lines::of_agent(agent));
         out.push(view(agent, ExtensionKind::Agent, (&file.description, tokens), notes));

@@ -16,6 +16,9 @@ pub struct Persona {
     /// Tools that it may use, in the words of the file; empty for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// Tools that it does without, likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disallowed_tools: Vec<String>,
     /// Model; empty for the session's.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
@@ -32,6 +35,8 @@ pub struct PersonaFile {
     pub model: String,
     /// `tools`; empty for all. Sanitised.
     pub tools: Vec<String>,
+    /// `disallowedTools`. Sanitised.
+    pub disallowed_tools: Vec<String>,
     /// Text behind the front matter.
     pub text: String,
 }
@@ -50,11 +55,15 @@ pub fn read(whole: &str) -> Result<PersonaFile, Fault> {
         return Err((1, "no text behind the front matter"));
     }
     let model = line(&matter.text("model")?, 200);
+    let tools = |name: &str| -> Result<Vec<String>, Fault> {
+        Ok(matter.list(name)?.iter().map(|tool| line(tool, 200)).take(200).collect())
+    };
     Ok(PersonaFile {
         description,
         color: line(&matter.words("color"), 40),
         model: if model == "inherit" { String::new() } else { model },
-        tools: matter.list("tools")?.iter().map(|tool| line(tool, 200)).take(200).collect(),
+        tools: tools("tools")?,
+        disallowed_tools: tools("disallowedTools")?,
         text: matter.body,
     })
 }

@@ -38,10 +38,23 @@ pub fn rules(tools: &[String]) -> PermissionsFile {
     out
 }
 
+/// True for a part of a tool, such as `Bash(git:*)`. An agent has a tool or does without it: a part of one is none.
+#[must_use]
+pub fn is_part(tool: &str) -> bool {
+    tool.contains('(') && parted(tool).1 != Some("*")
+}
+
+/// True if these words leave a tool of lisle's out. A part of a tool leaves all of it out.
+#[must_use]
+pub fn leave_out(denied: &[String], tool: &str) -> bool {
+    let whole: Vec<String> = denied.iter().map(|word| parted(word).0.to_owned()).collect();
+    whole.iter().any(|word| word == "*") || names(&whole).is_some_and(|all| all.iter().any(|name| name == tool))
+}
+
 /// Names of lisle's tools that these words mean; `None` if there are no words, which means all tools.
 #[must_use]
 pub fn names(tools: &[String]) -> Option<Vec<String>> {
-    let named = tools.iter().filter_map(|tool| ours(parted(tool).0));
+    let named = tools.iter().filter(|tool| !is_part(tool)).filter_map(|tool| ours(parted(tool).0));
     (!tools.is_empty() && !tools.iter().any(|tool| tool == "*")).then(|| {
         let mut all: Vec<String> = named.collect();
         // Whoever may change files in one way may do so in the others: models know one of them.
@@ -116,6 +129,22 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_has_a_tool_as_a_whole_or_does_without_it() {
+        let has = |words: &[&str]| names(&all(words)).unwrap();
+        assert!(has(&["Bash"]).contains(&"bash".to_owned()) && has(&["Bash(*)"]).contains(&"bash".to_owned()));
+        assert_eq!(has(&["Bash(git:*)", "Read"]), ["read"]);
+        assert_eq!(has(&["Bash(git"]), Vec::<String>::new());
+        assert_eq!(names(&[]), None);
+        let denied = all(&["Write", "Edit", "Bash(rm:*)"]);
+        for (tool, left_out) in
+            [("write", true), ("edit", true), ("patch", true), ("bash", true), ("job_output", true), ("read", false)]
+        {
+            assert_eq!(leave_out(&denied, tool), left_out, "{tool}");
+        }
+        assert!(!leave_out(&[], "bash") && leave_out(&all(&["*"]), "read"));
+    }
+
+    #[test]
     fn what_has_no_rule_allows_nothing() {
         for word in [
             "",
@@ -140,7 +169,7 @@ mod tests {
     fn words_become_names_of_tools() {
         assert_eq!(names(&[]), None);
         assert_eq!(names(&all(&["*"])), None);
-        assert_eq!(names(&all(&["Read", "Grep(x)", "Nonsense"])), Some(all(&["read", "grep"])));
+        assert_eq!(names(&all(&["Read", "Grep(x)", "Nonsense"])), Some(all(&["read"])));
         assert!(names(&all(&["Edit"])).unwrap().contains(&"patch".to_owned()));
         assert_eq!(names(&all(&["Nonsense"])), Some(vec![]));
     }

@@ -151,7 +151,21 @@ pub fn file_beside(skill: &SkillExtension, short: &str) -> Result<String, String
     let path = skill.content.folder.join(short);
     let read =
         bytes(&path, super::folders::LONGEST).map_err(|error| format!("Can't read {}: {error}.", path.display()))?;
+    if skill.needs_trust && !is_as_trusted(skill) {
+        return Err(format!(
+            "Files of the skill {} changed since the user trusted them. The user can review them with /trust.",
+            skill.slug
+        ));
+    }
     String::from_utf8(read).map_err(|_| format!("{} is not text. Its path may be given to a program.", path.display()))
+}
+
+/// The files of a skill of others are those that were trusted.
+fn is_as_trusted(skill: &SkillExtension) -> bool {
+    let folder = &skill.content.folder;
+    let text = bytes(&folder.join(FILE), super::folders::LONGEST).ok().and_then(|read| String::from_utf8(read).ok());
+    let now = text.and_then(|text| all_of(folder, &text, &beside(folder).ok()?).ok());
+    now.is_some_and(|(hash, _)| hash == skill.hash)
 }
 
 #[cfg(test)]
@@ -318,6 +332,14 @@ mod tests {
         let pdf = list.skill("pdf").unwrap();
         assert_eq!(pdf.content.beside, ["forms/fill.md"]);
         assert_eq!(file_beside(pdf, "./forms/fill.md").unwrap(), "Fill.");
+        // One of others is as it was trusted, or is not read at all.
+        let of_others = |hash: &str| Extension { needs_trust: true, hash: hash.to_owned(), ..pdf.clone() };
+        let text = fs::read_to_string(pdf.content.folder.join(FILE)).unwrap();
+        let (hash, _) = all_of(&pdf.content.folder, &text, &pdf.content.beside).unwrap();
+        assert_eq!(file_beside(&of_others(&hash), "forms/fill.md").unwrap(), "Fill.");
+        ground.put("ws/skills/pdf/forms/fill.md", "Other.");
+        let changed = file_beside(&of_others(&hash), "forms/fill.md").unwrap_err();
+        assert!(changed.contains("changed since the user trusted them"), "{changed}");
         for other in ["link.md", "../../../secret", "/etc/passwd", "forms/../forms/fill.md", "SKILL.md", ""] {
             assert!(file_beside(pdf, other).unwrap_err().contains("Files: forms/fill.md"), "{other}");
         }

@@ -150,6 +150,27 @@ fn trust_in_extensions_is_asked_in_the_panel() {
     shots("trust-extensions", &state);
 }
 
+/// Nothing of a text that is agreed to is hidden by signs in it.
+#[test]
+fn text_that_is_agreed_to_hides_nothing() {
+    use lisle::app::state::overlay::{Confirm, Deed};
+    const HIDES: &str = "evil words\rharmless \u{1b}[2K\u{8}\u{8}\u{200b}end";
+    let mut state = used();
+    let trust = TrustRequest { text: format!("one\n{HIDES}\n"), ..repository(false) };
+    let request = Request { id: RequestId::new("ask-1"), ask: Ask::Trust(Box::new(trust)) };
+    let open = state.current_open_mut().unwrap();
+    open.panel = Some(lisle::app::state::panel::Panel::new(&request));
+    open.requests = vec![request];
+    state.focus = Focus::Panel;
+    let asked = Confirm::new("Send the text?", vec![HIDES.to_owned()], "send", Deed::Copy(String::new()));
+    let mut over = used();
+    over.overlays.push(Overlay::Confirm(Box::new(asked)));
+    for state in [state, over] {
+        let shown = shot("hides", &state, 140, 40);
+        assert!(shown.contains("evil words") && shown.contains("harmless"), "{shown}");
+    }
+}
+
 #[test]
 fn extensions_have_a_row_each() {
     let view = |kind, name: &str, origin, state, tokens| ExtensionView {

@@ -43,7 +43,13 @@ pub(super) struct Grant {
 #[must_use]
 pub fn persona(agent: &AgentExtension) -> Persona {
     let file = agent.content.clone();
-    Persona { name: agent.slug.clone(), text: file.text, tools: file.tools, model: file.model }
+    Persona {
+        name: agent.slug.clone(),
+        text: file.text,
+        tools: file.tools,
+        disallowed_tools: file.disallowed_tools,
+        model: file.model,
+    }
 }
 
 /// Rules of these tools; `None` if they allow nothing.

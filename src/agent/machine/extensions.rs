@@ -68,8 +68,11 @@ impl Machine {
 
     /// False for a tool that the agent at work does without.
     pub(super) fn persona_has(&self, tool: &str) -> bool {
-        let named = self.persona().and_then(|persona| grants::names(&persona.tools));
-        named.is_none_or(|named| KEPT.contains(&tool) || named.iter().any(|name| name == tool))
+        let Some(persona) = self.persona() else { return true };
+        if grants::leave_out(&persona.disallowed_tools, tool) {
+            return false;
+        }
+        grants::names(&persona.tools).is_none_or(|named| KEPT.contains(&tool) || named.iter().any(|name| name == tool))
     }
 
     /// The agent that the last message named.

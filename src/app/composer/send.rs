@@ -26,6 +26,16 @@ const HANDED: usize = 8;
 
 /// Sends a message, and the draft with it is gone. False: it was not sent, and the user was told why.
 pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effect>) -> bool {
+    send_said(state, UserText::from(text), how, fx)
+}
+
+/// Sends words that others wrote, and that the user agreed to: they call nothing by its name.
+pub(crate) fn send_of_others(state: &mut State, text: String, fx: &mut Vec<Effect>) {
+    send_said(state, UserText { piped: Some(0), ..UserText::from(text) }, How::Queue, fx);
+}
+
+fn send_said(state: &mut State, said: UserText, how: How, fx: &mut Vec<Effect>) -> bool {
+    let UserText { text, piped, .. } = said;
     if let Some(id) = state.current_id().cloned()
         && draft::is_held(state, &id, fx)
     {
@@ -42,15 +52,15 @@ pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
     draft::remember(state, &text, fx);
     let steer = how == How::Steer && state.running();
     let Current::Session(id) = state.conversations.current.clone() else {
-        state.lobby.sent.push(UserText::with(text, attachments));
+        state.lobby.sent.push(UserText { piped, ..UserText::with(text, attachments) });
         return true;
     };
     scroll::to_end(state, fx);
     state.conversations.left_unread = None;
     let act = if steer {
-        SessionCommand::Steer { text, attachments, piped: None }
+        SessionCommand::Steer { text, attachments, piped }
     } else {
-        SessionCommand::Send { text, attachments, piped: None }
+        SessionCommand::Send { text, attachments, piped }
     };
     hand(state, &id, act, composer, fx);
     true

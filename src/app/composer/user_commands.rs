@@ -56,9 +56,12 @@ pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
         return state.notify(Notice::new(Level::Warning, text).hint("/trust shows what it runs and allows"));
     }
     let text = own.fill(args);
-    if own.origin != ExtensionOrigin::Repository || state.drafts.seen_commands.contains(&own.hash) {
+    if own.origin != ExtensionOrigin::Repository {
         send::send(state, text, send::How::Queue, fx);
         return;
+    }
+    if state.drafts.seen_commands.contains(&own.hash) {
+        return send::send_of_others(state, text, fx);
     }
     let mut says = vec![format!("From the repository: {}", own.path.display()), String::new()];
     says.extend(text.lines().map(str::to_owned));
@@ -71,7 +74,7 @@ pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
 pub(crate) fn send_own(state: &mut State, hash: String, text: String, fx: &mut Vec<Effect>) {
     state.drafts.seen_commands.insert(hash);
     session_list::keep_face(state, fx);
-    send::send(state, text, send::How::Queue, fx);
+    send::send_of_others(state, text, fx);
 }
 
 /// The names of all commands, for the nearest one to a slip.

@@ -131,7 +131,7 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
         for said in std::mem::take(&mut state.lobby.sent) {
             let act = match send::command(&said.text) {
                 Some(command) => SessionCommand::Type { command: command.to_owned() },
-                None => SessionCommand::Send { text: said.text, attachments: said.attachments, piped: None },
+                None => SessionCommand::Send { text: said.text, attachments: said.attachments, piped: said.piped },
             };
             fx.push(session::to(id, act));
         }

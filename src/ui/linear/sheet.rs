@@ -7,7 +7,6 @@ use super::super::frame_context::{Appearance, FrameContext};
 use super::super::glyphs::GlyphSet;
 use super::super::layout_cache::LayoutCache;
 use super::super::overlay;
-use super::row::plain;
 use super::undo_sheet;
 use crate::app::line::Line;
 use crate::app::msg::{Msg, Target};
@@ -15,7 +14,7 @@ use crate::app::state::State;
 use crate::app::state::find::Phase;
 use crate::app::state::overlay::{Deed, Overlay, Wanted};
 use crate::app::state::picker::{Kind, Picker, Value};
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal, reveal_line};
 use crate::keymap::action::{Action, Context, UndoAction};
 use crate::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -70,8 +69,10 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             Sheet { head: vec!["inbox: requests from all sessions".to_owned()], items, foot, ..Sheet::default() }
         }
         Overlay::Confirm(asked) => {
-            let mut head = vec![format!("question: {}", clean_line(&asked.title))];
-            head.extend(asked.says.iter().flat_map(|says| plain(says)).filter(|line| !line.trim().is_empty()));
+            let mut head = vec![format!("question: {}", reveal_line(&asked.title))];
+            head.extend(
+                asked.says.iter().flat_map(|says| says.lines()).filter(|line| !line.trim().is_empty()).map(reveal),
+            );
             let mut items = vec![item(format!("yes: {}", clean_line(&asked.verb)), Msg::Line(Line::Accept))];
             if let Deed::Rewind { files: Some(_), .. } = &asked.deed {
                 items.push(item("yes, review its files first", act(UndoAction::WithFiles)));

@@ -5,7 +5,7 @@ use super::super::frame_context::FrameContext;
 use super::sheet::most_rows;
 use crate::app::state::overlay::{Confirm, Deed, Prompt, Wanted};
 use crate::domain::count::count;
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 const WIDTH: u16 = 72;
 
 pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect) {
-    let title = [paint.piece(clean_line(&asked.title).into_owned(), Role::NeedsYou)];
+    let title = [paint.piece(reveal_line(&asked.title), Role::NeedsYou)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
     let inside = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
     let laid_out = |roomy: bool| {
@@ -23,7 +23,7 @@ pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect)
             if roomy && !lines.is_empty() {
                 lines.push(String::new());
             }
-            lines.extend(super::sheet::folded(&clean_line(text), inside));
+            lines.extend(super::sheet::folded(&reveal_line(text), inside));
         }
         lines
     };

@@ -3,7 +3,7 @@
 use super::super::frame_context::FrameContext;
 use super::lines::styled;
 use crate::domain::request::{TrustRequest, TrustWhat};
-use crate::domain::sanitise::{clean_line, reveal, reveal_line};
+use crate::domain::sanitise::{reveal, reveal_line};
 use crate::theme::Role;
 use ratatui::text::Line;
 
@@ -33,7 +33,7 @@ pub(in crate::ui) fn body(paint: &FrameContext<'_>, request: &TrustRequest, widt
             Some(b'-') if request.changed => Role::Error,
             _ => Role::Text,
         };
-        lines.extend(styled(paint, &clean_line(line), width, role));
+        lines.extend(styled(paint, &reveal_line(line), width, role));
     }
     lines
 }

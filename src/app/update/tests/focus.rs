@@ -520,7 +520,7 @@ fn nobody_trusts_what_is_below_the_edge() {
         starts: Vec::new(),
     };
     let mut screen = Screen::new();
-    screen.ask(Request { id: RequestId::new("t"), ask: Ask::Trust(request) }).keys("f3").wait(300);
+    screen.ask(Request { id: RequestId::new("t"), ask: Ask::Trust(Box::new(request)) }).keys("f3").wait(300);
     let frame = &mut screen.state.screen.frame;
     (frame.panel_rows, frame.panel_scroll, frame.panel_hidden) = (5, 0, 6);
     screen.keys("down enter");

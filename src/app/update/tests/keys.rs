@@ -721,12 +721,12 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
     screen.keys("enter").wait(400).keys("enter").wait(800);
     assert_eq!(
         screen.acts(),
-        vec![SessionCommand::Send { text: "Fix 3.".to_owned(), attachments: vec![], piped: None }]
+        vec![SessionCommand::Send { text: "Fix 3.".to_owned(), attachments: vec![], piped: Some(0) }]
     );
     screen.type_text("/ship 4").keys("enter");
     assert_eq!(
         screen.acts(),
-        vec![SessionCommand::Send { text: "Fix 4.".to_owned(), attachments: vec![], piped: None }],
+        vec![SessionCommand::Send { text: "Fix 4.".to_owned(), attachments: vec![], piped: Some(0) }],
         "it was seen"
     );
     assert!(screen.state.kept().commands.contains(&"hash of ship".to_owned()));
