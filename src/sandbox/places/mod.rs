@@ -81,7 +81,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
         }
         bounds.protected.push(dir.clone());
     }
-    opened::for_writing(site, Some(site.cwd), &mut bounds);
+    opened::to_command(site, &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, found, &mut bounds);
     reach::with_reach(site, found, repository, bounds)

@@ -28,9 +28,18 @@ fn around(path: PathBuf, cwd: &Path) -> Vec<PathBuf> {
     if cwd.starts_with(&path) { readable::without(vec![path], &[cwd.to_owned()]) } else { vec![path] }
 }
 
-/// Opens the paths that an answer or a configuration lets a program write, but for what is protected in them. `written` is the
-/// working directory where it is written as well, and looked after elsewhere. Blocks.
-pub(super) fn for_writing(site: &Site<'_>, written: Option<&Path>, bounds: &mut Bounds) {
+/// Opens the paths that an answer lets a command write: a protected one loses its protection, one outside is added with all that
+/// lies in it, which a command may remove as a whole. Of a repository what runs code stays as it is. Blocks.
+pub(super) fn to_command(site: &Site<'_>, bounds: &mut Bounds) {
+    for path in opened(site).filter(|path| !path.starts_with(site.cwd)) {
+        bounds.writable.push(path.clone());
+        bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
+    }
+}
+
+/// Keeps what is protected in the paths that a configuration lets a server write. `written` is the working directory where it is
+/// written as well, and looked after elsewhere. Blocks.
+pub(super) fn to_server(site: &Site<'_>, written: Option<&Path>, bounds: &mut Bounds) {
     let all: Vec<&PathBuf> = opened(site).collect();
     for path in all.iter().filter(|path| !written.is_some_and(|dir| path.starts_with(dir))) {
         bounds.writable.push((*path).clone());

@@ -38,6 +38,7 @@ fn here(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Reposit
         let gits: Vec<PathBuf> =
             of_site.chain(found.repositories.iter().filter(|path| path.is_dir()).cloned()).collect();
         gits.iter().for_each(|git| close(git, bounds));
+        opened::to_server(site, Some(site.cwd), bounds);
         close_opened(site, Some(site.cwd), bounds);
     }
     profile
@@ -47,7 +48,7 @@ fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Re
     let mut bounds = super::shared(site, found, repository);
     caches_and_temp(site, &mut bounds);
     bounds.protected.extend(site.own_dirs.iter().cloned());
-    opened::for_writing(site, None, &mut bounds);
+    opened::to_server(site, None, &mut bounds);
     close_opened(site, None, &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, found, &mut bounds);

@@ -271,9 +271,9 @@ fn of_a_secret_folder_around_the_working_directory_all_but_the_way_there_is_hidd
     assert!(!masked.iter().any(|one| bench.cwd.starts_with(one)));
 }
 
-/// What configures or runs code in a folder that is opened for writing stays, whatever else is opened.
+/// What configures or runs code in a folder that a configuration opens stays, whatever else is opened.
 #[test]
-fn a_folder_that_is_opened_for_writing_keeps_its_protection() {
+fn a_folder_that_a_server_writes_keeps_its_protection() {
     let files = [
         "p/a.rs",
         "o/.envrc",
@@ -288,22 +288,20 @@ fn a_folder_that_is_opened_for_writing_keeps_its_protection() {
     for beside in [&["o"][..], &["p", "o"], &["o", "p/a.rs"]] {
         let mut bench = Bench::new("p", &files);
         bench.allowances.granted.writable = beside.iter().map(|name| bench.at(name)).collect();
-        for (which, bounds) in
-            [("command", bench.workspace()), ("server", server(&bench.site()).bounds_mut().unwrap().clone())]
-        {
-            for name in ["o/.envrc", "o/sub/.vscode", "o/.github/workflows", "o/r/.git/config", "o/r/.git/hooks"] {
-                let path = bench.at(name);
-                let held = bounds.protected.iter().find(|one| path.starts_with(one));
-                let held = held.unwrap_or_else(|| panic!("{which} {beside:?}: {name} in {:?}", bounds.protected));
-                let above = held.ancestors().skip(1).take_while(|above| *above != bench.at("o"));
-                for above in above {
-                    assert!(bounds.pinned.contains(&above.to_owned()), "{which} {beside:?}: {}", above.display());
-                }
+        let bounds = server(&bench.site()).bounds_mut().unwrap().clone();
+        for name in ["o/.envrc", "o/sub/.vscode", "o/.github/workflows", "o/r/.git/config", "o/r/.git/hooks"] {
+            let path = bench.at(name);
+            let held = bounds.protected.iter().find(|one| path.starts_with(one));
+            let held = held.unwrap_or_else(|| panic!("{beside:?}: {name} in {:?}", bounds.protected));
+            let above = held.ancestors().skip(1).take_while(|above| *above != bench.at("o"));
+            for above in above {
+                assert!(bounds.pinned.contains(&above.to_owned()), "{beside:?}: {}", above.display());
             }
         }
-        // An answer that names one of them opens it.
+        // What the configuration names itself is meant.
         bench.allowances.granted.writable.push(bench.at("o/.envrc"));
-        assert!(!bench.workspace().protected.contains(&bench.at("o/.envrc")), "{beside:?}");
+        let bounds = server(&bench.site()).bounds_mut().unwrap().clone();
+        assert!(!bounds.protected.contains(&bench.at("o/.envrc")), "{beside:?}");
     }
 }
 
