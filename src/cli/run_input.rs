@@ -92,9 +92,9 @@ impl RunInput {
         };
         let UserText { text, mut piped, .. } = typed.clone();
         // Where the words stand somewhere in it, none of it is surely the user's own.
-        if self.input_has_vars || self.pattern.is_some() {
-            let has_values = !self.vars.is_empty();
-            piped = piped.or(has_values.then_some(0)).map(|_| 0);
+        let is_filled = self.input_has_vars || self.pattern.is_some();
+        if is_filled && (piped.is_some() || !self.vars.is_empty()) {
+            piped = Some(0);
         }
         let typed =
             if self.input_has_vars { fill_input(&text, &self.vars).map_err(|error| wrong(&error))? } else { text };

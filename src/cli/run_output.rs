@@ -228,6 +228,9 @@ impl RunPrinter {
             return self.replaced_in_events(text);
         }
         text.clone_into(&mut self.text);
+        if !self.text.starts_with(&self.printed) {
+            self.start_over();
+        }
         self.print_more()
     }
 
@@ -258,9 +261,6 @@ impl RunPrinter {
 
     /// Prints what came of the text, once it is long enough.
     fn print_more(&mut self) -> bool {
-        if !self.text.starts_with(&self.printed) {
-            self.start_over();
-        }
         if self.printed.is_empty() && self.text.len() <= self.hold {
             return true;
         }
@@ -269,7 +269,7 @@ impl RunPrinter {
         self.put(&more)
     }
 
-    /// What was printed of the text does not count: it is said, and what follows begins on a line of its own.
+    /// Takes back what was printed of the text: it is said, and what follows begins on a line of its own.
     fn start_over(&mut self) {
         if self.form != OutputForm::Text || self.printed.is_empty() {
             return;

@@ -123,7 +123,7 @@ pub struct ExtensionView {
     pub state: ExtensionState,
     /// Tokens that it adds to each request, estimated.
     pub tokens: u64,
-    /// What it does beside its text, a line each: sources that it needs, tools that it allows, commands that it runs. Not
+    /// Effects beside its text, a line each: sources that it needs, tools that it allows, commands that it runs. Not
     /// sanitised.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

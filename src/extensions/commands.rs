@@ -1,12 +1,11 @@
 //! Commands: a markdown file each, `commands/NAME.md`. The names of lisle's commands stay lisle's. Blocks.
 
 use super::folders::ExtensionFolder;
-use super::found::{CommandExtension, Counts, Unusable, UnusableWhy, add, stem, whole};
+use super::found::{Candidate, CommandExtension, Counts, Unusable, read as read_all, whole};
 use crate::domain::command::{self, OwnCommand};
 use crate::domain::extension::ExtensionKind;
 use crate::domain::lookalike;
 use crate::domain::problem::Problem;
-use std::path::Path;
 
 /// Commands in these folders, by name.
 pub(super) fn read(
@@ -15,39 +14,24 @@ pub(super) fn read(
     counts: &Counts<'_>,
     unusable: &mut Vec<Unusable>,
 ) -> Vec<CommandExtension> {
-    let mut out = Vec::new();
-    for folder in folders {
-        for file in folder.texts() {
-            match one(folder, &file, reserved, counts) {
-                Ok(command) => add(&mut out, command, ExtensionKind::Command, unusable),
-                Err(problem) => unusable.push(Unusable {
-                    kind: ExtensionKind::Command,
-                    name: stem(&file),
-                    origin: folder.origin,
-                    file,
-                    why: UnusableWhy::Broken(problem),
-                }),
-            }
-        }
-    }
-    out.sort_by(|a, b| a.slug.cmp(&b.slug));
-    out
+    let one = |folder: &ExtensionFolder, one: &Candidate| command(folder, one, reserved, counts);
+    read_all(ExtensionKind::Command, folders, ExtensionFolder::texts, one, unusable)
 }
 
-fn one(
+fn command(
     folder: &ExtensionFolder,
-    file: &Path,
+    one: &Candidate,
     reserved: &[&str],
     counts: &Counts<'_>,
 ) -> Result<CommandExtension, Problem> {
-    let name = stem(file);
-    if !command::is_name(&name) {
+    let Candidate { name, file } = one;
+    if !command::is_name(name) {
         let fix = "Use lowercase letters, digits, - and _ in the file name.";
         return Err(Problem::whole(file, "Not a valid command name.", fix));
     }
-    if !lookalike::odd(&name).is_empty() {
+    if !lookalike::odd(name).is_empty() {
         let text =
-            format!("Not a valid command name: {} has letters that look like others.", lookalike::expose_line(&name));
+            format!("Not a valid command name: {} has letters that look like others.", lookalike::expose_line(name));
         return Err(Problem::whole(file, text, "Rename the file."));
     }
     if reserved.contains(&name.as_str()) {
@@ -55,12 +39,12 @@ fn one(
     }
     let text = folder.text(file)?;
     let content = command::read(&text).map_err(|(line, why)| Problem {
-        path: file.to_owned(),
+        path: file.clone(),
         line: Some(line),
         text: format!("Can't use the command /{name}: {why}."),
         fix: "Fix it.".to_owned(),
     })?;
-    Ok(whole((name, text), folder, file.to_owned(), content, counts))
+    Ok(whole(one, text, folder, content, counts))
 }
 
 impl CommandExtension {

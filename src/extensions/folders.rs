@@ -1,8 +1,9 @@
 //! Folders that are searched for extensions, and how a file in them is read. Blocks.
 //!
-//! What a workspace or a repository holds may come from others: a link there leads nowhere but below its own folder. In the
+//! Files of a workspace or a repository may come from others: a link there leads nowhere but below its own folder. In the
 //! user's own folders links are the user's word.
 
+use super::found::Candidate;
 use crate::domain::extension::ExtensionOrigin;
 use crate::domain::problem::Problem;
 use crate::sandbox::plain_file;
@@ -16,7 +17,7 @@ const ENTRIES: usize = 500;
 /// Bytes of one file.
 pub const LONGEST: u64 = 256 * 1024;
 
-/// ExtensionPlaces of extensions.
+/// Places of extensions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtensionPlaces {
     /// The folder of the configuration.
@@ -38,7 +39,7 @@ pub struct ExtensionFolder {
     pub path: PathBuf,
     /// Owner of its files.
     pub origin: ExtensionOrigin,
-    /// ExtensionFolder that no link may leave; `None` where links are the user's word.
+    /// Folder that no link may leave; `None` where links are the user's word.
     pub root: Option<PathBuf>,
     /// Its files count by their bytes.
     pub needs_trust: bool,
@@ -142,11 +143,9 @@ impl ExtensionFolder {
     }
 
     /// Markdown files, by name.
-    #[must_use]
-    pub fn texts(&self) -> Vec<PathBuf> {
-        let mut out = self.entries();
-        out.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-        out
+    pub(super) fn texts(&self) -> Vec<Candidate> {
+        let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+        self.entries().into_iter().filter(is_text).map(Candidate::of_file).collect()
     }
 
     /// A path with its links followed.

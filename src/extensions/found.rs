@@ -86,13 +86,46 @@ pub enum UnusableWhy {
     Taken(PathBuf),
 }
 
-/// Adds an extension, unless another one has its name.
-pub(super) fn add<T>(
-    out: &mut Vec<Extension<T>>,
-    found: Extension<T>,
+/// A file that may be an extension, with the name that it has on the disk.
+pub(super) struct Candidate {
+    pub(super) name: String,
+    pub(super) file: PathBuf,
+}
+
+impl Candidate {
+    /// A file that is one by itself: its name gives the name.
+    pub(super) fn of_file(file: PathBuf) -> Self {
+        Self { name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(), file }
+    }
+}
+
+/// Extensions of one kind in these folders, by name. `candidates` lists a folder, `one` reads a file of it.
+pub(super) fn read<T>(
     kind: ExtensionKind,
+    folders: &[ExtensionFolder],
+    candidates: impl Fn(&ExtensionFolder) -> Vec<Candidate>,
+    one: impl Fn(&ExtensionFolder, &Candidate) -> Result<Extension<T>, Problem>,
     unusable: &mut Vec<Unusable>,
-) {
+) -> Vec<Extension<T>> {
+    let mut out = Vec::new();
+    for folder in folders {
+        for candidate in candidates(folder) {
+            match one(folder, &candidate) {
+                Ok(found) => add(&mut out, found, kind, unusable),
+                Err(problem) => {
+                    let Candidate { name, file } = candidate;
+                    let why = UnusableWhy::Broken(problem);
+                    unusable.push(Unusable { kind, name, origin: folder.origin, file, why });
+                }
+            }
+        }
+    }
+    out.sort_by(|a, b| a.slug.cmp(&b.slug));
+    out
+}
+
+/// Adds an extension, unless another one has its name.
+fn add<T>(out: &mut Vec<Extension<T>>, found: Extension<T>, kind: ExtensionKind, unusable: &mut Vec<Unusable>) {
     match out.iter().find(|known| known.slug == found.slug) {
         None => out.push(found),
         Some(known) => unusable.push(Unusable {
@@ -107,27 +140,22 @@ pub(super) fn add<T>(
 
 /// A file of one extension as it is found: the whole of it counts.
 pub(super) fn whole<T>(
-    (slug, text): (String, String),
+    candidate: &Candidate,
+    text: String,
     folder: &ExtensionFolder,
-    file: PathBuf,
     content: T,
     counts: &Counts<'_>,
 ) -> Extension<T> {
     let hash = sha256_hex(text.as_bytes());
-    let trusted = !folder.needs_trust || counts(&file, &hash);
+    let trusted = !folder.needs_trust || counts(&candidate.file, &hash);
     Extension {
-        slug,
+        slug: candidate.name.clone(),
         origin: folder.origin,
-        file,
+        file: candidate.file.clone(),
         hash,
         shown: text,
         needs_trust: folder.needs_trust,
         trusted,
         content,
     }
-}
-
-/// The name that a file gives, as it stands on the disk.
-pub(super) fn stem(file: &Path) -> String {
-    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,7 +1,7 @@
 //! Tools in Claude Code's words (`Bash(git add:*)`, `Edit`, `WebFetch(domain:docs.rs)`) as rules, and as names of lisle's
 //! tools. Pure.
 //!
-//! What they allow is what rules of a file can allow: Explore stays read-only, and what is asked for every time is asked
+//! They allow what rules of a file can allow: Explore stays read-only, and what is asked for every time is asked
 //! for. A word that has no rule allows nothing.
 
 use crate::domain::foreign;

@@ -1,7 +1,7 @@
 //! Skills: a folder each, `skills/NAME/SKILL.md`, with files beside it. Blocks.
 
 use super::folders::{ExtensionFolder, bytes};
-use super::found::{Counts, Extension, SkillExtension, SkillFolder, Unusable, UnusableWhy, add};
+use super::found::{Candidate, Counts, Extension, SkillExtension, SkillFolder, Unusable, read as read_all};
 use crate::domain::extension::{ExtensionKind, slug_fault};
 use crate::domain::hex::sha256_hex;
 use crate::domain::problem::Problem;
@@ -24,47 +24,31 @@ pub(super) fn read(
     counts: &Counts<'_>,
     unusable: &mut Vec<Unusable>,
 ) -> Vec<SkillExtension> {
-    let mut out = Vec::new();
-    for folder in folders {
-        for path in folder.entries() {
-            let file = path.join(FILE);
-            // A folder without the file, or a file beside the folders, is not a skill.
-            if file.symlink_metadata().is_err() {
-                continue;
-            }
-            match one(folder, &path, &file, counts) {
-                Ok(skill) => add(&mut out, skill, ExtensionKind::Skill, unusable),
-                Err(problem) => unusable.push(Unusable {
-                    kind: ExtensionKind::Skill,
-                    name: name_of(&path),
-                    origin: folder.origin,
-                    file,
-                    why: UnusableWhy::Broken(problem),
-                }),
-            }
-        }
-    }
-    out.sort_by(|a, b| a.slug.cmp(&b.slug));
-    out
+    read_all(ExtensionKind::Skill, folders, candidates, |folder, one| skill_of(folder, one, counts), unusable)
 }
 
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+/// Folders with a `SKILL.md`. Another folder, or a file beside the folders, is no skill.
+fn candidates(folder: &ExtensionFolder) -> Vec<Candidate> {
+    let of = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Candidate { name, file: path.join(FILE) }
+    };
+    folder.entries().into_iter().map(of).filter(|one| one.file.symlink_metadata().is_ok()).collect()
 }
 
-fn one(folder: &ExtensionFolder, path: &Path, file: &Path, counts: &Counts<'_>) -> Result<SkillExtension, Problem> {
-    let slug = name_of(path);
-    if let Some(fault) = slug_fault(&slug) {
+fn skill_of(folder: &ExtensionFolder, one: &Candidate, counts: &Counts<'_>) -> Result<SkillExtension, Problem> {
+    let Candidate { name: slug, file } = one;
+    if let Some(fault) = slug_fault(slug) {
         return Err(Problem::whole(file, format!("Not a valid name of a skill: {fault}."), "Rename the folder."));
     }
     let text = folder.text(file)?;
     let content = skill::read(&text).map_err(|(line, why)| Problem {
-        path: file.to_owned(),
+        path: file.clone(),
         line: Some(line),
         text: format!("Can't use the skill {slug}: {why}."),
         fix: "Fix the file.".to_owned(),
     })?;
-    let real = folder.real(path)?;
+    let real = folder.real(file.parent().unwrap_or(file))?;
     let beside = beside(&real).map_err(|why| Problem::whole(file, why, "Move files out of the folder."))?;
     let (hash, shown) = match folder.needs_trust {
         true => {
@@ -75,7 +59,7 @@ fn one(folder: &ExtensionFolder, path: &Path, file: &Path, counts: &Counts<'_>) 
     let trusted = !folder.needs_trust || counts(file, &hash);
     let content = SkillFolder { file: content, folder: real, beside };
     let (origin, needs_trust) = (folder.origin, folder.needs_trust);
-    Ok(Extension { slug, origin, file: file.to_owned(), hash, shown, needs_trust, trusted, content })
+    Ok(Extension { slug: slug.clone(), origin, file: file.clone(), hash, shown, needs_trust, trusted, content })
 }
 
 /// Paths of the files in a folder of a skill, relative to it, without its `SKILL.md`. No link is followed.

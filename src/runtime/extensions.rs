@@ -17,8 +17,6 @@ use std::path::{Path, PathBuf};
 
 /// Characters of one file that are shown before it is trusted.
 const LONGEST_SHOWN: usize = 20_000;
-/// Characters of a line about one extension, before its text.
-const LONGEST_START: usize = 160;
 
 /// Skills, agents and commands of one workspace.
 #[derive(Clone, Debug)]
@@ -165,10 +163,6 @@ fn by_name<T>(found: &Extension<T>, kind: ExtensionKind, description: String) ->
 }
 
 fn of<T>(found: &Extension<T>, start: String) -> Option<Untrusted> {
-    let start = match start.char_indices().nth(LONGEST_START) {
-        Some((at, _)) => format!("{}…", start.get(..at).unwrap_or_default()),
-        None => start,
-    };
     let (file, hash) = (found.file.clone(), found.hash.clone());
     let shown = match found.shown.char_indices().nth(LONGEST_SHOWN) {
         Some((at, _)) => {
@@ -186,7 +180,7 @@ impl Untrusted {
     }
 }
 
-/// What a command does beside sending its text, in words.
+/// Effects of a command beside the text that it sends, in words.
 fn does(own: &OwnCommand) -> String {
     let (mut runs, mut reads) = (Vec::new(), Vec::new());
     for one in own.expansions("") {

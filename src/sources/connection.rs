@@ -153,7 +153,7 @@ pub(super) async fn start(
 }
 
 impl StartedServer {
-    /// What the profile of its program covers.
+    /// Paths that the profile of its program covers.
     pub(super) fn covers(&self) -> Option<Covers> {
         match self {
             Self::Program(running) => running.covers.clone(),

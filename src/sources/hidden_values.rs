@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 const SHORTEST: usize = 6;
 /// The same where letters of both sizes are one, and spaces do not count.
 const SHORTEST_LOOSE: usize = 8;
-/// What stands in the place of a value.
+/// Text in the place of a value.
 const MASK: &str = "***";
 
 /// Values that are shown nowhere.

@@ -55,7 +55,7 @@ pub(super) struct RunningProgram {
     pub(super) hold: ProgramHold,
     /// How it ended, once it has.
     pub(super) ended: oneshot::Receiver<String>,
-    /// What its profile covers.
+    /// Paths that its profile covers.
     pub(super) covers: Option<Covers>,
 }
 
@@ -105,7 +105,7 @@ type Begun = (StartedServer, bool, Arc<KnownHosts>, Option<Covers>);
 /// Paths that a profile hides, and those that it protects where anything of the project is written.
 pub(super) type Covers = HashSet<PathBuf>;
 
-/// What a program's profile is made from.
+/// Parts of a program's profile.
 struct Prepared {
     program: PathBuf,
     named: Vec<PathBuf>,

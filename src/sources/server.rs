@@ -83,7 +83,7 @@ struct ServerTask {
     state: watch::Sender<ServerState>,
     starts: Mutex<VecDeque<Instant>>,
     ends: CancellationToken,
-    /// What the profile of its program covers.
+    /// Paths that the profile of its program covers.
     covers: Mutex<Option<Covers>>,
     /// Asks for another start.
     renew: Notify,

@@ -6,10 +6,10 @@
 
 use crate::screen;
 
-use lisle::app::state::extensions::ExtensionsCard;
 use lisle::app::state::open::Open;
 use lisle::app::state::overlay::Overlay;
 use lisle::app::state::rules::{Purpose, Rules};
+use lisle::app::state::session_rows::ExtensionsCard;
 use lisle::app::state::{Current, Focus, Size, State};
 use lisle::domain::extension::{ExtensionKind, ExtensionOrigin, ExtensionState, ExtensionView};
 use lisle::domain::request::{Approval, Ask, Request, TrustRequest, TrustWhat};

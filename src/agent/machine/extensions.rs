@@ -25,7 +25,7 @@ const SKILLS: usize = 5;
 /// Tools of lisle that a persona keeps, whatever its file lists: they change nothing.
 const KEPT: [&str; 5] = ["skill", "todo", "submit_plan", "step", "ask_user"];
 
-/// What a message calls.
+/// Calls of a message by name.
 #[derive(Debug, Default)]
 pub(super) struct Called {
     /// Text that takes the place of the message's.
@@ -85,8 +85,8 @@ impl Machine {
         Called { used: UsedExtensions { persona, ..UsedExtensions::default() }, ..Called::default() }
     }
 
-    /// What a message calls by name. Of whoever may not be the operator nothing is called, and of a spawned session nothing
-    /// either: another agent wrote its messages.
+    /// Calls of a message by name. Messages of whoever may not be the operator call nothing, nor do those of a spawned session,
+    /// which another agent wrote.
     pub(super) fn called(&self, said: &UserText) -> Called {
         let mut out = Called::default();
         if self.config.stranger || self.meta.parent.is_some() {

@@ -24,7 +24,7 @@ pub(super) struct Runs {
     failure: Option<Unfinished>,
     /// The program ends.
     closing: bool,
-    /// The program ends with the turn: what waits stays where it is.
+    /// The program ends with the turn: the queue stays where it is.
     one_turn: bool,
     /// The transcript and the model are told with the next turn.
     died: Option<Death>,
@@ -50,7 +50,7 @@ impl Runs {
         Self { one_turn, ..Self::default() }
     }
 
-    /// What waits is sent when a turn ends.
+    /// True if the queue is sent when a turn ends.
     pub(super) fn go_on(&self) -> bool {
         !self.closing && !self.one_turn
     }

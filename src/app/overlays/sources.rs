@@ -4,7 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
-use crate::app::state::sources::SourcesCard;
+use crate::app::state::session_rows::SourcesCard;
 use crate::domain::ids::SessionId;
 use crate::domain::source::{SourceState, SourceView};
 use crate::domain::{Level, Notice};

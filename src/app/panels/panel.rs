@@ -3,6 +3,7 @@
 //! printable key does in it.
 
 use crate::app::effect::Effect;
+use crate::app::msg::Frame;
 use crate::app::panels::letters::{self, Did};
 use crate::app::panels::{answers, hunks, key_field, plan};
 use crate::app::shell::{draft, focus};
@@ -106,7 +107,7 @@ fn step(state: &mut State, verb: AnswerAction) -> Did {
 fn scrolled(state: &mut State, verb: AnswerAction) -> Option<Did> {
     let frame = &state.screen.frame;
     let (last, drew) = (frame.panel_hidden, frame.panel_scroll);
-    let page = isize::from(u8::try_from(frame.panel_rows.max(2) - 1).unwrap_or(u8::MAX));
+    let page = page(frame);
     let (_, panel) = focus::focused(state)?;
     let full = panel.extent == Extent::Full;
     match verb {
@@ -202,11 +203,16 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
+/// Lines of a page of the panel.
+fn page(frame: &Frame) -> isize {
+    isize::from(u8::try_from(frame.panel_rows.max(2) - 1).unwrap_or(u8::MAX))
+}
+
 /// Turns a page of a question for trust that is not read to its end: nobody trusts what he has not seen. False at its end.
 fn reads_on(state: &mut State, session: &SessionId, request: &RequestId, choice: &Choice) -> bool {
     let trusts = matches!(choice, Choice::Trust | Choice::TrustSources | Choice::TrustExtensions);
     let frame = &state.screen.frame;
-    let page = isize::from(u8::try_from(frame.panel_rows.max(2) - 1).unwrap_or(u8::MAX));
+    let page = page(frame);
     let (scroll, hidden) = (frame.panel_scroll, frame.panel_hidden);
     let is_trust = state.request(session, request).is_some_and(|asked| matches!(asked.ask, Ask::Trust(_)));
     let Some((_, panel)) = focus::focused(state) else { return false };

@@ -3,12 +3,11 @@
 use super::audit::Audit;
 use super::context::ContextCard;
 use super::edit::Line;
-use super::extensions::ExtensionsCard;
 use super::open::Open;
 use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
-use super::sources::SourcesCard;
+use super::session_rows::{ExtensionsCard, SourcesCard};
 use super::usage::Usage;
 use crate::domain::export::SharedFile;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};

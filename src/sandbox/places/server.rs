@@ -4,9 +4,9 @@
 //! configuration opens. The session's folder of the site is the server's own. What configures or runs code in those folders
 //! stays as it is.
 
-use super::{Site, caches_and_temp, drafts, only_shown, opened, scan, settled, workspace_of};
+use super::{Site, caches_and_temp, drafts, link_below, only_shown, opened, scan, settled, workspace_of};
 use crate::sandbox::profile::{Bounds, Profile};
-use crate::sandbox::repository::Repository;
+use crate::sandbox::repository::{self, Repository};
 use std::path::{Path, PathBuf};
 
 /// The profile of a server that is started there. Blocks.
@@ -15,7 +15,7 @@ pub fn server(site: &Site<'_>) -> Profile {
     let mut allowances = site.allowances.clone();
     // A link may have been put there since the configuration was read.
     let granted = &mut allowances.granted;
-    let is_there = |path: &PathBuf| opened::link_below(path, site.cwd).is_none();
+    let is_there = |path: &PathBuf| link_below(path, site.cwd).is_none();
     granted.writable.retain(is_there);
     granted.readable.retain(is_there);
     let writable = &mut granted.writable;
@@ -38,8 +38,8 @@ fn here(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Reposit
         let gits: Vec<PathBuf> =
             of_site.chain(found.repositories.iter().filter(|path| path.is_dir()).cloned()).collect();
         gits.iter().for_each(|git| close(git, bounds));
-        opened::to_server(site, Some(site.cwd), bounds);
-        close_opened(site, Some(site.cwd), bounds);
+        // The working directory is looked after as that of a command.
+        protect(site, |path| !path.starts_with(site.cwd), bounds);
     }
     profile
 }
@@ -48,20 +48,44 @@ fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Re
     let mut bounds = super::shared(site, found, repository);
     caches_and_temp(site, &mut bounds);
     bounds.protected.extend(site.own_dirs.iter().cloned());
-    opened::to_server(site, None, &mut bounds);
-    close_opened(site, None, &mut bounds);
+    bounds.writable.extend(opened(site).cloned());
+    protect(site, |_| true, &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, found, &mut bounds);
     super::reach::with_reach(site, found, repository, bounds)
 }
 
-/// Closes the repositories in the folders that the configuration opens. One that it names itself is meant.
-fn close_opened(site: &Site<'_>, written: Option<&Path>, bounds: &mut Bounds) {
-    for top in super::opened(site).filter(|path| !written.is_some_and(|dir| path.starts_with(dir))) {
-        for git in opened::repositories_in(top).iter().filter(|git| *git != top) {
-            close(git, bounds);
-            opened::pin(git, top, bounds);
+/// Protects what configures or runs code in the paths that the configuration opens, as far as `counts` says; of a repository there
+/// its own folder as a whole. What the configuration names itself is meant, and nothing stands in its way. Blocks.
+fn protect(site: &Site<'_>, counts: impl Fn(&Path) -> bool, bounds: &mut Bounds) {
+    let all: Vec<&PathBuf> = opened(site).collect();
+    let is_named = |path: &Path| all.iter().any(|one| *one == path);
+    let leads_to_named = |path: &Path| all.iter().any(|one| one.starts_with(path));
+    for top in all.iter().filter(|path| counts(path) && path.is_dir()) {
+        let found = scan::look_beside(top);
+        let mut closed: Vec<PathBuf> = found.protected.iter().filter(|path| path.exists()).cloned().collect();
+        let below = found.repositories.iter().filter(|git| git.is_dir()).cloned();
+        for git in repository::folder_of(top).into_iter().chain(below).filter(|git| counts(git) && !is_named(git)) {
+            if leads_to_named(&git) {
+                closed.extend(repository::protected_in(&git));
+            } else {
+                close(&git, bounds);
+                pin(&git, top, bounds);
+            }
         }
+        for path in closed.into_iter().filter(|path| counts(path) && !leads_to_named(path)) {
+            pin(&path, top, bounds);
+            bounds.protected.push(path);
+        }
+    }
+}
+
+/// Keeps the folders above a protected path where they are, up to the folder that is opened: with another name nothing would
+/// protect it.
+fn pin(path: &Path, top: &Path, bounds: &mut Bounds) {
+    if path.exists() {
+        let above = path.ancestors().skip(1).take_while(|above| *above != top && above.starts_with(top));
+        bounds.pinned.extend(above.map(Path::to_owned));
     }
 }
 

@@ -271,7 +271,7 @@ fn of_a_secret_folder_around_the_working_directory_all_but_the_way_there_is_hidd
     assert!(!masked.iter().any(|one| bench.cwd.starts_with(one)));
 }
 
-/// What configures or runs code in a folder that a configuration opens stays, whatever else is opened.
+/// Files that configure or run code in a folder that a configuration opens stay, whatever else is opened.
 #[test]
 fn a_folder_that_a_server_writes_keeps_its_protection() {
     let files = [

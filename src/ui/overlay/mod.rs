@@ -12,6 +12,7 @@ mod inbox;
 mod jobs;
 mod picker;
 mod queue;
+mod rows;
 mod rules;
 mod sheet;
 mod sources;

@@ -3,6 +3,7 @@
 use super::super::cells;
 use super::super::figures::count;
 use super::super::frame_context::FrameContext;
+use super::rows::RowSheet;
 use crate::app::msg::Target;
 use crate::app::state::rules::Rules;
 use crate::domain::rule::{KnownRule, RuleEffect, RuleScope};
@@ -27,41 +28,25 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, rules: &Rules, body: Rect) {
     let untrusted = rules.known.as_ref().map_or(0, |known| known.trust.len());
     let can = rules.chosen().is_some_and(|rule| rule.removable);
     let remove = paint.key(Action::Rules(RulesAction::Remove), Context::Rules).filter(|_| can);
-    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).clamp(2, 20);
-    let width = if body.width < 60 { body.width } else { 100.min(body.width.saturating_sub(8)) };
-    let empty = super::sheet::folded(EMPTY, usize::from(width.saturating_sub(4)));
-    let need = if rows.is_empty() { u16::try_from(empty.len()).unwrap_or(2) } else { wanted + 1 + DETAIL };
-    let need = need + u16::from(untrusted > 0);
-    let mut inner = super::sheet(paint, body, 100, need, &title, &[(remove, "remove")]);
-    if untrusted > 0 && inner.height > 2 {
-        let row = cells::row(inner, inner.height - 1);
-        paint.over(row, "Untrusted rules only restrict: /trust", Role::Warning);
-        inner.height -= 1;
+    let sheet = RowSheet {
+        title: &title,
+        hints: &[(remove, "remove")],
+        rows: rows.len(),
+        most: 20,
+        detail: DETAIL,
+        foot: u16::from(untrusted > 0),
+        empty: EMPTY,
+    };
+    let (inner, foot) = sheet.open(paint, body);
+    if foot.height > 0 {
+        paint.over(foot, "Untrusted rules only restrict: /trust", Role::Warning);
     }
-    if rows.is_empty() {
-        paint.found.overlay_rows = inner.height;
-        let lines = match rules.known {
-            None => vec![format!("reading {}", paint.signs.ellipsis())],
-            Some(_) => empty,
-        };
-        for (n, line) in lines.into_iter().enumerate().take(usize::from(inner.height)) {
-            paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Dim);
-        }
-        return;
-    }
-    let detail = DETAIL.min(inner.height / 2);
-    let gap = u16::from(inner.height > detail + 3);
-    let list = Rect { height: inner.height - detail - gap, ..inner };
-    paint.found.overlay_rows = list.height;
-    let height = usize::from(list.height).max(1);
-    let last = rows.len().saturating_sub(height);
-    let first = rules.selected.saturating_sub(height / 2).min(last);
-    for (n, rule) in rows.iter().enumerate().skip(first).take(height) {
-        let area = cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX));
-        row(paint, rule, n, rules.selected == n, area);
+    let Some(parts) = sheet.parts(paint, (body, inner), rules.selected, rules.known.is_some()) else { return };
+    for (n, one, area) in parts.of(rows) {
+        row(paint, one, n, rules.selected == n, area);
     }
     if let Some(rule) = rules.chosen() {
-        facts(paint, rule, Rect { y: list.bottom() + gap, height: detail, ..inner });
+        facts(paint, rule, parts.detail);
     }
 }
 

@@ -3,8 +3,9 @@
 use super::super::cells;
 use super::super::figures::{count, tokens};
 use super::super::frame_context::FrameContext;
+use super::rows::RowSheet;
 use crate::app::msg::Target;
-use crate::app::state::sources::SourcesCard;
+use crate::app::state::session_rows::SourcesCard;
 use crate::domain::lookalike::expose_line;
 use crate::domain::source::{SourceState, SourceView};
 use crate::keymap::action::{Action, Context, PickerAction};
@@ -31,33 +32,22 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &SourcesCard, body: Rect)
     }
     let verb = if card.chosen().is_some_and(|source| source.on) { "turn off" } else { "turn on" };
     let toggle = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox).filter(|_| !rows.is_empty());
-    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).clamp(2, 12);
-    let width = if body.width < 60 { body.width } else { 100.min(body.width.saturating_sub(8)) };
-    let empty = super::sheet::folded(EMPTY, usize::from(width.saturating_sub(4)));
-    let need = if rows.is_empty() { u16::try_from(empty.len()).unwrap_or(2) } else { wanted + 1 + DETAIL };
-    let inner = super::sheet(paint, body, 100, need, &title, &[(toggle, verb)]);
-    if rows.is_empty() {
-        paint.found.overlay_rows = inner.height;
-        let lines = match card.known {
-            None => vec![format!("reading {}", paint.signs.ellipsis())],
-            Some(_) => empty,
-        };
-        for (n, line) in lines.into_iter().enumerate().take(usize::from(inner.height)) {
-            paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Dim);
-        }
-        return;
-    }
-    let detail = DETAIL.min(inner.height / 2);
-    let gap = u16::from(inner.height > detail + 3);
-    let list = Rect { height: inner.height - detail - gap, ..inner };
-    paint.found.overlay_rows = list.height;
-    let height = usize::from(list.height).max(1);
-    let first = card.selected.saturating_sub(height / 2).min(rows.len().saturating_sub(height));
-    for (n, source) in rows.iter().enumerate().skip(first).take(height) {
-        row(paint, source, n, card.selected == n, cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX)));
+    let sheet = RowSheet {
+        title: &title,
+        hints: &[(toggle, verb)],
+        rows: rows.len(),
+        most: 12,
+        detail: DETAIL,
+        foot: 0,
+        empty: EMPTY,
+    };
+    let (inner, _) = sheet.open(paint, body);
+    let Some(parts) = sheet.parts(paint, (body, inner), card.selected, card.known.is_some()) else { return };
+    for (n, one, area) in parts.of(rows) {
+        row(paint, one, n, card.selected == n, area);
     }
     if let Some(source) = card.chosen() {
-        facts(paint, source, Rect { y: list.bottom() + gap, height: detail, ..inner });
+        facts(paint, source, parts.detail);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What messages call by name: skills, commands and agents, the calls that come before the first request, and what holds for
+//! Calls of messages by name: skills, commands and agents, the calls that come before the first request, and what holds for
 //! the turn.
 
 use super::*;

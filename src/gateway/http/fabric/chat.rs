@@ -330,7 +330,7 @@ impl ChatTurn {
         Ok(())
     }
 
-    /// What was sent does not count.
+    /// Takes back what was sent.
     async fn start_over(&mut self, frames: &Frames) -> Result<(), Unanswered> {
         self.sent.clear();
         Ok(frames.send(ChatFrame::error("The answer was interrupted; it starts over.")).await?)

@@ -1,40 +1,47 @@
-//! Sources, skills, agents and commands of a session on the screen.
+//! Rows about a session that the engine is asked for, one of them selected.
 
 use crate::domain::SessionId;
 use crate::domain::extension::ExtensionView;
+use crate::domain::source::SourceView;
 
-/// Extensions of a session.
+/// Rows about a session.
 #[derive(Clone, Debug)]
-pub struct ExtensionsCard {
+pub struct SessionRows<T> {
     /// Session id.
     pub session: SessionId,
-    /// Extensions by kind and name, once the engine has answered.
-    pub known: Option<Vec<ExtensionView>>,
+    /// Rows, once the engine has answered.
+    pub known: Option<Vec<T>>,
     /// The selected one.
     pub selected: usize,
 }
 
-impl ExtensionsCard {
-    /// Extensions that are not there yet.
+/// Sources of a session.
+pub type SourcesCard = SessionRows<SourceView>;
+
+/// Extensions of a session, by kind and name.
+pub type ExtensionsCard = SessionRows<ExtensionView>;
+
+impl<T> SessionRows<T> {
+    /// Rows that are not there yet.
     #[must_use]
     pub fn new(session: SessionId) -> Self {
         Self { session, known: None, selected: 0 }
     }
 
-    /// The extensions, as they are shown.
+    /// The rows, as they are shown.
     #[must_use]
-    pub fn rows(&self) -> &[ExtensionView] {
+    pub fn rows(&self) -> &[T] {
         self.known.as_deref().unwrap_or_default()
     }
 
-    /// The selected extension.
+    /// The selected row.
     #[must_use]
-    pub fn chosen(&self) -> Option<&ExtensionView> {
+    pub fn chosen(&self) -> Option<&T> {
         self.rows().get(self.selected)
     }
 
-    /// Takes in the extensions that the engine sent.
-    pub fn fill(&mut self, known: Vec<ExtensionView>) {
+    /// Takes in the rows that the engine sent.
+    pub fn fill(&mut self, known: Vec<T>) {
         self.known = Some(known);
         self.select(self.selected);
     }
