@@ -51,9 +51,8 @@ fn skill_of(folder: &ExtensionFolder, one: &Candidate, counts: &Counts<'_>) -> R
     let real = folder.real(file.parent().unwrap_or(file))?;
     let beside = beside(&real).map_err(|why| Problem::whole(file, why, "Move files out of the folder."))?;
     let (hash, shown) = match folder.needs_trust {
-        true => {
-            all_of(&real, &text, &beside).map_err(|why| Problem::whole(file, why, "Move files out of the folder."))?
-        }
+        true => all_of(&real, &text, &beside, None)
+            .map_err(|why| Problem::whole(file, why, "Move files out of the folder."))?,
         false => (sha256_hex(text.as_bytes()), text),
     };
     let trusted = !folder.needs_trust || counts(file, &hash);
@@ -91,7 +90,13 @@ fn beside(folder: &Path) -> Result<Vec<String>, String> {
 const SHOWN_BESIDE: usize = 4_000;
 
 /// Hash of a skill with the files beside it, and the text that is shown of them.
-fn all_of(folder: &Path, text: &str, beside: &[String]) -> Result<(String, String), String> {
+/// `known` is a file beside it whose bytes were read before: they count in the place of what is there now.
+fn all_of(
+    folder: &Path,
+    text: &str,
+    beside: &[String],
+    known: Option<(&str, &[u8])>,
+) -> Result<(String, String), String> {
     let mut all = format!("{FILE}\0{}\n", sha256_hex(text.as_bytes()));
     // Before the text: a long one is cut where it is shown.
     let mut shown = String::new();
@@ -99,7 +104,10 @@ fn all_of(folder: &Path, text: &str, beside: &[String]) -> Result<(String, Strin
     let mut texts = String::new();
     for short in beside {
         let of = |error: std::io::Error| format!("Can't read {short} beside the skill: {error}.");
-        let content = bytes(&folder.join(short), LONGEST_BESIDE.min(left)).map_err(of)?;
+        let content = match known.filter(|(name, _)| name == short) {
+            Some((_, content)) => content.to_vec(),
+            None => bytes(&folder.join(short), LONGEST_BESIDE.min(left)).map_err(of)?,
+        };
         left = left.saturating_sub(content.len() as u64);
         let hash = sha256_hex(&content);
         all.push_str(&format!("{short}\0{hash}\n"));
@@ -135,7 +143,7 @@ pub fn file_beside(skill: &SkillExtension, short: &str) -> Result<String, String
     let path = skill.content.folder.join(short);
     let read =
         bytes(&path, super::folders::LONGEST).map_err(|error| format!("Can't read {}: {error}.", path.display()))?;
-    if skill.needs_trust && !is_as_trusted(skill) {
+    if skill.needs_trust && !is_as_trusted(skill, (short, &read)) {
         return Err(format!(
             "Files of the skill {} changed since the user trusted them. The user can review them with /trust.",
             skill.slug
@@ -144,11 +152,11 @@ pub fn file_beside(skill: &SkillExtension, short: &str) -> Result<String, String
     String::from_utf8(read).map_err(|_| format!("{} is not text. Its path may be given to a program.", path.display()))
 }
 
-/// The files of a skill of others are those that were trusted.
-fn is_as_trusted(skill: &SkillExtension) -> bool {
+/// The files of a skill of others are those that were trusted, with these bytes of one of them.
+fn is_as_trusted(skill: &SkillExtension, read: (&str, &[u8])) -> bool {
     let folder = &skill.content.folder;
     let text = bytes(&folder.join(FILE), super::folders::LONGEST).ok().and_then(|read| String::from_utf8(read).ok());
-    let now = text.and_then(|text| all_of(folder, &text, &beside(folder).ok()?).ok());
+    let now = text.and_then(|text| all_of(folder, &text, &beside(folder).ok()?, Some(read)).ok());
     now.is_some_and(|(hash, _)| hash == skill.hash)
 }
 
@@ -319,7 +327,7 @@ mod tests {
         // One of others is as it was trusted, or is not read at all.
         let of_others = |hash: &str| Extension { needs_trust: true, hash: hash.to_owned(), ..pdf.clone() };
         let text = fs::read_to_string(pdf.content.folder.join(FILE)).unwrap();
-        let (hash, _) = all_of(&pdf.content.folder, &text, &pdf.content.beside).unwrap();
+        let (hash, _) = all_of(&pdf.content.folder, &text, &pdf.content.beside, None).unwrap();
         assert_eq!(file_beside(&of_others(&hash), "forms/fill.md").unwrap(), "Fill.");
         ground.put("ws/skills/pdf/forms/fill.md", "Other.");
         let changed = file_beside(&of_others(&hash), "forms/fill.md").unwrap_err();
