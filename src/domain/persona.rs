@@ -27,6 +27,8 @@ pub struct Persona {
 /// Content of an agent's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PersonaFile {
+    /// `name`; empty for that of the file. Sanitised.
+    pub name: String,
     /// `description` on one line. Sanitised.
     pub description: String,
     /// `color`; empty for none. Sanitised.
@@ -59,6 +61,7 @@ pub fn read(whole: &str) -> Result<PersonaFile, Fault> {
         Ok(matter.list(name)?.iter().map(|tool| line(tool, 200)).take(200).collect())
     };
     Ok(PersonaFile {
+        name: line(&matter.text("name")?, 64),
         description,
         color: line(&matter.words("color"), 40),
         model: if model == "inherit" { String::new() } else { model },

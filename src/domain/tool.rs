@@ -210,6 +210,9 @@ pub enum Touch {
         /// `None` if all were.
         #[serde(default)]
         unseen: Option<String>,
+        /// Words that name files of skills which the user trusts, where the sandbox keeps commands from writing them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        of_skills: Vec<String>,
     },
     /// Changes the status or the labels of a session.
     Session {
@@ -290,11 +293,24 @@ impl ToolFigures {
     }
 }
 
+impl CallFacts {
+    /// Words of its command that name files of skills.
+    #[must_use]
+    pub fn of_skills(&self) -> &[String] {
+        let mut of_command = self.touches.iter().filter_map(|touch| match touch {
+            Touch::Command { of_skills, .. } => Some(of_skills.as_slice()),
+            _ => None,
+        });
+        of_command.next().unwrap_or_default()
+    }
+}
+
 impl Touch {
     /// A command of which nothing was looked up.
     #[must_use]
     pub fn command(command: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
-        Touch::Command { command: command.into(), cwd: cwd.into(), programs: Vec::new(), unseen: None }
+        let (command, cwd) = (command.into(), cwd.into());
+        Touch::Command { command, cwd, programs: Vec::new(), unseen: None, of_skills: Vec::new() }
     }
 }
 

@@ -27,5 +27,11 @@ fn agent(folder: &ExtensionFolder, one: &Candidate, counts: &Counts<'_>) -> Resu
         text: format!("Can't use the agent {slug}: {why}."),
         fix: "Fix the file.".to_owned(),
     })?;
-    Ok(whole(one, text, folder, content, counts))
+    let mut agent = whole(one, text, folder, content, counts);
+    // The name in the file is what other programs call it by.
+    let named = agent.content.name.to_ascii_lowercase();
+    if slug_fault(&named).is_none() {
+        agent.slug = named;
+    }
+    Ok(agent)
 }

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Entries of a folder at the most.
 const ENTRIES: usize = 500;
+/// Folders in which files of commands and agents may lie, one in the other.
+const SUBFOLDERS: usize = 4;
 /// Bytes of one file.
 pub const LONGEST: u64 = 256 * 1024;
 
@@ -123,6 +125,15 @@ fn walk(path: &Path, depth: usize, out: &mut Vec<PathBuf>) {
     }
 }
 
+fn shown_in(folder: &Path) -> Vec<PathBuf> {
+    let is_shown = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    let shown = all.filter(|entry| is_shown(&entry.file_name())).map(|entry| entry.path());
+    let mut out: Vec<PathBuf> = shown.take(ENTRIES).collect();
+    out.sort();
+    out
+}
+
 /// Paths whose changes are noticed, and how deep they lie.
 const WALKED: usize = 5_000;
 const DEPTH: usize = 8;
@@ -134,18 +145,25 @@ impl ExtensionFolder {
     /// Entries that are not hidden, by name.
     #[must_use]
     pub fn entries(&self) -> Vec<PathBuf> {
-        let is_shown = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
-        let all = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let shown = all.filter(|entry| is_shown(&entry.file_name())).map(|entry| entry.path());
-        let mut out: Vec<PathBuf> = shown.take(ENTRIES).collect();
-        out.sort();
+        shown_in(&self.path)
+    }
+
+    /// Markdown files, those in folders of it behind its own: `commands/git/push.md` is `push`.
+    pub(super) fn texts(&self) -> Vec<Candidate> {
+        let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+        let (mut out, mut level) = (Vec::new(), self.entries());
+        for _ in 0..=SUBFOLDERS {
+            let (folders, files): (Vec<PathBuf>, _) = level.into_iter().partition(|path| self.is_folder(path));
+            out.extend(files.into_iter().filter(is_text).map(Candidate::of_file));
+            level = folders.iter().flat_map(|folder| shown_in(folder)).take(ENTRIES).collect();
+        }
         out
     }
 
-    /// Markdown files, by name.
-    pub(super) fn texts(&self) -> Vec<Candidate> {
-        let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
-        self.entries().into_iter().filter(is_text).map(Candidate::of_file).collect()
+    /// Links to folders are followed where they are the user's word.
+    fn is_folder(&self, path: &Path) -> bool {
+        let data = if self.root.is_none() { path.metadata() } else { path.symlink_metadata() };
+        data.is_ok_and(|data| data.is_dir())
     }
 
     /// A path with its links followed.

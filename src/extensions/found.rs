@@ -93,9 +93,9 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// A file that is one by itself: its name gives the name.
+    /// A file that is one by itself: its name in small letters gives the name.
     pub(super) fn of_file(file: PathBuf) -> Self {
-        Self { name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(), file }
+        Self { name: file.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase(), file }
     }
 }
 

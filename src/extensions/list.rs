@@ -4,6 +4,7 @@ use super::folders::ExtensionPlaces;
 use super::found::{AgentExtension, CommandExtension, Counts, SkillExtension, Unusable};
 use super::{agents, commands, skills};
 use crate::domain::problem::Problem;
+use std::path::{Path, PathBuf};
 
 /// Extensions of one directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,15 @@ impl ExtensionList {
     #[must_use]
     pub fn skill(&self, slug: &str) -> Option<&SkillExtension> {
         self.skills.iter().find(|one| one.slug == slug && one.trusted)
+    }
+
+    /// Folders of the skills that can be used, each link followed. One that holds the home directory is none that is opened.
+    #[must_use]
+    pub fn skill_folders(&self) -> Vec<PathBuf> {
+        let home = std::env::home_dir();
+        let is_wide = |folder: &Path| home.as_deref().is_some_and(|home| home.starts_with(folder));
+        let usable = self.skills.iter().filter(|one| one.trusted && !is_wide(&one.content.folder));
+        usable.map(|one| one.content.folder.clone()).collect()
     }
 
     /// The agent of that name that can be used.

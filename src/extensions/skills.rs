@@ -30,7 +30,7 @@ pub(super) fn read(
 /// Folders with a `SKILL.md`. Another folder, or a file beside the folders, is no skill.
 fn candidates(folder: &ExtensionFolder) -> Vec<Candidate> {
     let of = |path: PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         Candidate { name, file: path.join(FILE) }
     };
     folder.entries().into_iter().map(of).filter(|one| one.file.symlink_metadata().is_ok()).collect()

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown> {
     let command = facts.touches.iter().find_map(|touch| match touch {
-        Touch::Command { command, cwd, programs, unseen } => Some((command, cwd, programs, unseen)),
+        Touch::Command { command, cwd, programs, unseen, .. } => Some((command, cwd, programs, unseen)),
         _ => None,
     });
     let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
@@ -232,6 +232,7 @@ impl CommandLine<'_> {
     /// Paths that the line, or a part of it, seems to touch, without those known to be otherwise.
     fn looks(&self, text: &str, facts: &CallFacts) -> shell::Looks {
         let mut out = shell::looks(text, self.cwd);
+        out.only_uses(facts.of_skills());
         let Some(known) = shell::known(self.command) else { return out };
         out.secrets.retain(|word| !known.only_tests(word));
         // git talks to a repository of this machine: the tool looked it up.

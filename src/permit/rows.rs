@@ -70,7 +70,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
                 shortened(command)
             ))
         }
-        Touch::Command { command, cwd, programs, unseen } => {
+        Touch::Command { command, cwd, programs, unseen, .. } => {
             let judgement = shell::judge_found(command, policy.read_only_profile, programs, unseen.as_deref());
             let secrets_here = facts.secrets_here;
             let line = CommandLine { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };

@@ -44,7 +44,7 @@ pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
 
 /// True if a command is allowed because it only reads, and reads nothing secret.
 fn only_reads(profile: ReadOnlyProfile, touch: &Touch) -> bool {
-    let Touch::Command { command, cwd, programs, unseen } = touch else { return true };
+    let Touch::Command { command, cwd, programs, unseen, .. } = touch else { return true };
     match shell::judge_found(command, profile, programs, unseen.as_deref()).verdict {
         Judged::ReadOnly(words) => {
             words.iter().map(Path::new).all(|word| !is_secret(word) && !is_secret(&lexical(cwd, word)))

@@ -349,7 +349,9 @@ mod tests {
         for (path, text) in [
             ("config/commands/fix.md", "---\nargument-hint: [ISSUE]\n---\nFix $1"),
             ("config/commands/new.md", "x"),
-            ("config/commands/Big.md", "x"),
+            ("config/commands/Big Dog.md", "x"),
+            ("config/commands/Loud.md", "Loud"),
+            ("config/commands/git/push.md", "Push"),
             ("config/commands/с.md", "a Cyrillic letter"),
             ("config/commands/notes.txt", "x"),
             ("config/commands/.hidden.md", "x"),
@@ -374,8 +376,10 @@ mod tests {
             shown,
             [
                 "command fix yours true",
+                "command loud yours true",
                 "skill off repository false",
                 "skill pdf home true",
+                "command push yours true",
                 "agent reviewer home true",
                 "command ship repository false",
                 "command theirs repository false",
@@ -385,7 +389,7 @@ mod tests {
         assert!(called.iter().all(|own| own.hash.len() == 64));
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(told.len(), 5, "{told:?}");
-        for word in ["new is a built-in command", "Big.md: Not a valid", "⟦U+0441⟧", "links outside", "broken.md:2"]
+        for word in ["new is a built-in command", "Big Dog.md: Not a valid", "⟦U+0441⟧", "links outside", "broken.md:2"]
         {
             assert!(told.iter().any(|told| told.contains(word)), "{word}: {told:?}");
         }

@@ -14,6 +14,8 @@ pub struct Allowances {
     pub private: Option<PathBuf>,
     /// Folders and files that commands read beside the usual ones.
     pub readable: Vec<PathBuf>,
+    /// Folders of skills that the user trusts, each link followed. They are among `readable`, too, and nothing writes them.
+    pub skills: Vec<PathBuf>,
     /// Devices that commands use beside the harmless ones.
     pub devices: Vec<PathBuf>,
     /// The most memory in bytes that a command may use.

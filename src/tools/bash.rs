@@ -100,7 +100,8 @@ fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
     let (command, cwd) = (command.to_owned(), place.cwd.clone());
     let looked = named_paths::look(&command, place);
     let (programs, unseen) = (looked.programs, looked.unseen);
-    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
+    let of_skills = named_paths::of_skills(&command, place);
+    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen, of_skills }];
     touches.extend(looked.touches);
     touches.extend(escaping_links::look(&command, place));
     touches.extend(affected_paths::look(&command, place));
@@ -260,7 +261,7 @@ mod tests {
         let bench = Bench::new();
         let facts = bench.inspect("bash", &json!({"command": "ls\n-l"})).unwrap();
         let (command, cwd) = ("ls\n-l".to_owned(), bench.place.cwd.clone());
-        let [Touch::Command { command: touched, cwd: touched_cwd, programs, unseen: None }] = &facts.touches[..] else {
+        let [Touch::Command { command: touched, cwd: touched_cwd, programs, unseen: None, .. }] = &facts.touches[..] else {
             panic!("{facts:?}")
         };
         assert_eq!((touched, touched_cwd), (&command, &cwd));

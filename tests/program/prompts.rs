@@ -335,6 +335,41 @@ fn rules_and_attachments_of_the_command_line_hold_for_one_run() {
     assert_eq!(code(&done), Some(1), "{}", err(&done));
 }
 
+/// Files beside a skill of one's own are used by commands and file tools alike, in every mode that runs them; nothing writes them.
+#[test]
+fn files_beside_a_skill_are_used_without_a_question() {
+    let place = Place::new();
+    let script = place.file("config/skills/forms/scripts/fill.sh", "cat \"$(dirname \"$0\")/../style.md\"\n");
+    let style = place.file("config/skills/forms/style.md", "In capitals.\n");
+    place.file("config/skills/forms/SKILL.md", "---\ndescription: Forms\n---\nRun fill.sh.\n");
+    place.file("config/other/notes.md", "Not of a skill.\n");
+    let run = |tool: &str, input: Value, mode: &str| {
+        let server = ModelServer::for_program([Script::calls(&[(tool, input)]), Script::says("Done.")]);
+        served(&place, &server);
+        let output = place.lisle(&["run", "do it", "--mode", mode]);
+        let told = requests(&server).get(1).map(|last| last.1.concat()).unwrap_or_default();
+        (code(&output), told)
+    };
+    let sh = |line: String| json!({"command": line});
+    let (script, style) = (script.display(), style.display());
+    let (ended, told) = run("bash", sh(format!("sh {script}")), "execute");
+    assert!(ended == Some(0) && told.contains("In capitals."), "{told}");
+    let (ended, told) = run("bash", sh(format!("cat {style}")), "explore");
+    assert!(ended == Some(0) && told.contains("In capitals."), "{told}");
+    let (ended, told) = run("read", json!({"path": style.to_string()}), "explore");
+    assert!(ended == Some(0) && told.contains("In capitals."), "{told}");
+    // Other files of the configuration stay apart, and what belongs to a skill stays as it is.
+    let other = place.file("config/other/notes.md", "Not of a skill.\n");
+    let (_, told) = run("read", json!({"path": other.display().to_string()}), "explore");
+    assert!(!told.contains("Not of a skill."), "{told}");
+    for line in
+        [format!("echo x > {style}"), format!("cp README.md {style}"), format!("python3 -c 'open(\"{style}\", \"w\")' {style}")]
+    {
+        run("bash", sh(line.clone()), "execute");
+        assert_eq!(std::fs::read_to_string(style.to_string()).unwrap(), "In capitals.\n", "{line}");
+    }
+}
+
 #[test]
 fn a_name_that_calls_nothing_is_said_and_values_of_a_pattern_call_nothing() {
     let place = Place::new();

@@ -24,6 +24,8 @@ pub(super) struct Calls {
     reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
     /// Hosts that commands reach without a question, by directory, as before the first command.
     known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
+    /// Access of commands with the folders of skills; `None` without skills.
+    with_skills: Option<Arc<Allowances>>,
     /// Working directory of the calls.
     folder: ChosenFolder,
     /// Keeps what calls change.
@@ -38,6 +40,7 @@ impl Calls {
             seen: Arc::default(),
             reaching: HashMap::new(),
             known_hosts: Mutex::default(),
+            with_skills: None,
             folder: ChosenFolder::default(),
             recorder: Arc::new(recorder),
         }
@@ -63,6 +66,19 @@ impl Calls {
     /// The model knows no files any more.
     pub(super) fn forget_seen(&mut self) {
         self.seen = Arc::default();
+    }
+
+    /// Commands read the files of these skills beside what the settings say.
+    pub(super) fn set_skills(&mut self, of_settings: &Allowances, skills: Vec<PathBuf>) {
+        self.with_skills = (!skills.is_empty()).then(|| {
+            let readable = of_settings.readable.iter().chain(&skills).cloned().collect();
+            Arc::new(Allowances { readable, skills, ..of_settings.clone() })
+        });
+    }
+
+    /// Access that commands have beside their profile.
+    pub(super) fn allowances(&self, of_settings: &Arc<Allowances>) -> Arc<Allowances> {
+        Arc::clone(self.with_skills.as_ref().unwrap_or(of_settings))
     }
 
     /// A call waits for permission to connect.

@@ -234,7 +234,7 @@ impl SessionActor {
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta().id),
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
-                allowances: Arc::clone(&settings.allowances),
+                allowances: self.calls.allowances(&settings.allowances),
                 known: self.calls.known_hosts(&self.machine.meta().cwd, &settings.allowances, &settings.inbox.data),
                 window: self.machine.meta().usage.context_window.unwrap_or(200_000),
             },

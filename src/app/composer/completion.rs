@@ -36,7 +36,8 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
         // What was found for a letter less stays until the answer comes.
         if let Some(before) = state.composer_mut().menu.take().filter(|before| before.kind == menu.kind) {
             let files = before.rows.into_iter().filter(|row| matches!(row.value, Value::File(_) | Value::Folder(_)));
-            menu.rows.splice(0..0, files);
+            let behind = menu.rows.iter().take_while(|row| begins(row, &menu.typed)).count();
+    menu.rows.splice(behind..behind, files);
         }
     }
     let composer = state.composer_mut();
@@ -271,8 +272,14 @@ fn mention_rows(state: &State, typed: &str) -> Vec<OfferRow> {
         row(Value::Word(format!("@{} ", own.name)), own.name.clone(), detail)
     });
     let mut rows = matching(typed, rows.collect());
+    rows.sort_by_key(|row| !begins(row, typed));
     rows.truncate(SESSIONS);
     rows
+}
+
+/// An agent or a skill whose name begins with what was typed: it stands before the files that are found.
+fn begins(row: &OfferRow, typed: &str) -> bool {
+    matches!(row.value, Value::Word(_)) && !typed.is_empty() && row.label.starts_with(typed)
 }
 
 fn session_rows(state: &State, typed: &str) -> Vec<OfferRow> {

@@ -63,6 +63,13 @@ impl Looks {
         self.risks.retain(|risk| risk != "network" && risk != SENDS_SECRET);
     }
 
+    /// Takes out what a line only uses: no redirection may lead there.
+    pub(in crate::permit) fn only_uses(&mut self, words: &[String]) {
+        if !self.risks.iter().any(|risk| risk == CHANGES_PROTECTED) {
+            self.protected.retain(|word| !words.contains(word));
+        }
+    }
+
     /// Warning about a network part of a line where another part names a secret.
     pub(in crate::permit) fn with_secret(risks: &mut Vec<String>) {
         if !risks.iter().any(|risk| risk == SENDS_SECRET) {

@@ -102,6 +102,25 @@ pub(in crate::tools) fn below(command: &str, place: &CallPlace) -> Vec<(PathBuf,
     out
 }
 
+/// Words of the line that name files of skills which the user trusts: commands use them. None where nothing keeps commands from
+/// writing them.
+pub(in crate::tools) fn of_skills(command: &str, place: &CallPlace) -> Vec<String> {
+    let skills = &place.allowances.skills;
+    if skills.is_empty() || !crate::sandbox::is_enforced() {
+        return Vec::new();
+    }
+    let is_of_skill = |word: &&PatternWord| {
+        let path = match word.text.strip_prefix("~/").zip(std::env::home_dir()) {
+            Some((rest, home)) => home.join(rest),
+            None => place.cwd.join(&word.text),
+        };
+        let real = path.canonicalize();
+        !word.open && real.is_ok_and(|real| skills.iter().any(|skill| real.starts_with(skill)))
+    };
+    let words = all_words(command);
+    words.iter().take(MOST).filter(is_of_skill).map(|word| word.text.clone()).collect()
+}
+
 /// Paths outside of the working directory that the line names by their whole letters: absolute ones, those that begin with
 /// `~/` or `..`, without patterns. Not all of them are there.
 pub(in crate::tools) fn named(command: &str, place: &CallPlace) -> Vec<PathBuf> {
