@@ -237,7 +237,7 @@ enum GrantKind {
 fn is_offered(program: &str, args: &[String], cwd: &Path) -> bool {
     let base = program.rsplit('/').next().unwrap_or(program);
     let plain = |c: char| c.is_ascii_alphanumeric() || "._+-/".contains(c);
-    let code_in_line = RUN_CODE.contains(&base) && !is_script(args);
+    let code_in_line = RUN_CODE.contains(&base) && !is_script(base, args);
     let shown = args.iter().all(|word| word.chars().count() <= 200 && !word.chars().any(is_unshowable));
     !program.is_empty()
         && program.chars().all(plain)
@@ -258,10 +258,27 @@ fn is_unshowable(c: char) -> bool {
         || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The first word is a file of code: no option, no code in the line.
-fn is_script(args: &[String]) -> bool {
-    args.first().is_some_and(|word| !word.starts_with('-') && word.contains(['.', '/']) && !word.contains(' '))
+/// Code that lies in a file or is installed, and none that stands in the line: the first word is a file, Python's module, or
+/// `node --test` runs the tests of the project.
+fn is_script(base: &str, args: &[String]) -> bool {
+    let is_file = |word: &&String| !word.starts_with('-') && word.contains(['.', '/']) && !word.contains(' ');
+    let is_module = |word: &&String| {
+        let mut parts = word.split('.');
+        let plain = parts.all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        plain && !TAKES_CODE.contains(&word.as_str())
+    };
+    match args {
+        [option, module, rest @ ..] if option == "-m" && base.starts_with("py") => {
+            is_module(&module) && !rest.iter().any(|word| word.starts_with("-c"))
+        }
+        [option, rest @ ..] if option == "--test" && base == "node" => rest.iter().all(|word| is_file(&word)),
+        [first, ..] => is_file(&first),
+        [] => false,
+    }
 }
+
+/// Modules of Python that take code from the line or from the terminal.
+const TAKES_CODE: &[&str] = &["timeit", "code", "pdb", "asyncio", "idlelib", "IPython", "bpython", "ptpython", "trace"];
 
 /// A word that names a path outside the working directory and the temporary folders.
 fn leads_out(word: &str, cwd: &Path) -> bool {

@@ -117,6 +117,7 @@ impl Endpoint {
             host: host.unwrap_or_else(|| "the server".to_owned()),
             loopback: is_loopback(&self.base_url),
             proxied: self.proxy.as_deref().is_some_and(|proxy| !matches!(proxy.trim(), "" | "none")),
+            keyless: self.key.is_none() && self.headers.is_empty(),
             // Short header values ("1", "true") are no secrets, and masking them would garble every sentence.
             secrets: secrets.filter(|secret| secret.len() >= 6).collect(),
         }

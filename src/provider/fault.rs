@@ -6,7 +6,7 @@
 mod kind;
 mod reset;
 
-use self::kind::{CHECK_URL, FaultKind, ServerError, kind, network};
+use self::kind::{CHECK_URL, FaultKind, INVALID_KEY, ServerError, kind, network};
 use super::ProviderError;
 use crate::domain::secret::quoted;
 use reqwest::header::HeaderMap;
@@ -30,6 +30,8 @@ pub struct Peer {
     pub loopback: bool,
     /// The connection's own settings name a proxy.
     pub proxied: bool,
+    /// Requests carry nothing that signs them in.
+    pub keyless: bool,
     /// Texts that never appear in an error.
     pub secrets: Vec<String>,
 }
@@ -43,6 +45,9 @@ impl Peer {
         let mut kind = kind(status, &said);
         if (300..400).contains(&status) {
             kind = self.redirected(headers);
+        }
+        if self.keyless && kind.code == INVALID_KEY {
+            (kind.title, kind.what) = ("No key", format!("{{host}} wants a key ({status})"));
         }
         let mut error = self.error(kind, &said.message, body);
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);

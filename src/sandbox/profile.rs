@@ -39,6 +39,9 @@ pub struct Bounds {
     pub pinned: Vec<PathBuf>,
     /// Secret files and folders that are there and say nothing. Held where namespaces are.
     pub masked: Vec<PathBuf>,
+    /// Secret files and folders below what may be read, of a command that writes nothing: they are not opened, where nothing can
+    /// be put over them. Held without namespaces.
+    pub unread: Vec<PathBuf>,
     /// Folders that appear at another path, writable, instead of what is there. Held where namespaces are.
     pub replaced: Vec<Replaced>,
     /// Devices beside the harmless ones.
@@ -126,6 +129,7 @@ const WRITABLE: &str = "--writable";
 const PROTECTED: &str = "--protected";
 const PINNED: &str = "--pinned";
 const MASKED: &str = "--masked";
+const UNREAD: &str = "--unread";
 
 impl Bounds {
     /// True if the command sees the content of a path. Below a folder that appears at another path it sees what lies
@@ -174,6 +178,7 @@ impl Profile {
             (PROTECTED, &bounds.protected),
             (PINNED, &bounds.pinned),
             (MASKED, &bounds.masked),
+            (UNREAD, &bounds.unread),
             (DEVICE, &bounds.devices),
             (SOCKET, &bounds.sockets),
         ] {
@@ -202,8 +207,8 @@ impl Profile {
         match word {
             READ_ONLY => *self = Profile::ReadOnly(Bounds::default()),
             WORKSPACE => *self = Profile::Workspace(Bounds::default()),
-            NAMESPACES | OFFLINE | PROXY | REPLACED | READABLE | WRITABLE | PROTECTED | PINNED | MASKED | DEVICE
-            | SOCKET => {
+            NAMESPACES | OFFLINE | PROXY | REPLACED | READABLE | WRITABLE | PROTECTED | PINNED | MASKED | UNREAD
+            | DEVICE | SOCKET => {
                 let bounds = self.bounds_mut();
                 let bounds = bounds.ok_or_else(|| format!("{word} stands after {READ_ONLY} or {WORKSPACE}"))?;
                 // An empty one would stand for the working directory, or for everything.
@@ -222,6 +227,7 @@ impl Profile {
                     PINNED => bounds.pinned.push(path()?),
                     DEVICE => bounds.devices.push(path()?),
                     SOCKET => bounds.sockets.push(path()?),
+                    UNREAD => bounds.unread.push(path()?),
                     _ => bounds.masked.push(path()?),
                 }
             }

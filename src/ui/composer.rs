@@ -28,8 +28,6 @@ use ratatui::layout::Rect;
 const FILE_NAME: usize = 6;
 const WIDEST_NAME: usize = 32;
 
-/// Cells of a reason at the least: less says nothing.
-const REASON: usize = 8;
 /// Width from which the key that skips the wait before a retry is shown.
 const WIDE: usize = 60;
 /// Silence within a response after which the screen mentions it.
@@ -301,20 +299,13 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     let mut out = Vec::new();
     if let Some(retry) = &open.turn.retry {
         let wait = elapsed(retry.at.since(state.clock.now).div_ceil(1_000) * 1_000);
-        let mut text = format!("retry {} of {} in {wait}", retry.attempt, retry.of);
+        let text = format!("retry {} of {} in {wait}", retry.attempt, retry.of);
         let mut now = Vec::new();
         // The draft names Enter for it while it is empty.
         let named = here && room >= WIDE && !state.composer().is_empty();
         if let Some(key) = paint.key_of(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| named) {
             now.push(role(key, Role::Key));
             now.push(role(" now  ".to_owned(), Role::Dim));
-        }
-        let others = cells::pieces_width(&stop) + cells::pieces_width(&now);
-        let left = room.saturating_sub(cells::width(&text) + others + 4);
-        if left >= REASON {
-            let reason = clean_line(&retry.reason);
-            text.push_str(": ");
-            text.push_str(&cells::cut(&reason, left, paint.signs.cut));
         }
         out.push(role(format!("{text}  "), Role::Warning));
         out.extend(now);

@@ -71,6 +71,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
         return 0;
     }
     let area = banner::draw(paint, layout.details, area);
+    let area = retrying(paint, area);
     let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
     // Rows that do not say their model are of the session's own, whatever answers in the place of its connection now.
     let model = match state.current_meta().filter(|meta| meta.stand_in.is_some()) {
@@ -112,6 +113,25 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) -> u16 {
     found(paint, drawn, area);
     let end = paint.cache.chat.seen().map(|(y, height, _)| y + height).max();
     end.map_or(0, |end| area.bottom().saturating_sub(end))
+}
+
+/// Reason of an attempt that failed, below the rows while the next one is waited for. Gives what is left of the area.
+fn retrying(paint: &mut FrameContext<'_>, area: Rect) -> Rect {
+    let Some(retry) = paint.state.current_open().and_then(|open| open.turn.retry.as_ref()) else { return area };
+    let sign = format!("{} ", paint.signs.marks.warning);
+    let indent = [Span::raw(" ".repeat(cells::width(&sign)))];
+    let (warning, width) = (paint.style(Role::Warning), usize::from(area.width.saturating_sub(2)));
+    let reason = [Span::styled(clean_line(&retry.reason).into_owned(), paint.style(Role::Text))];
+    let mut lines = text::wrap(&reason, width, &[Span::styled(sign, warning)], &indent, Fold::Words);
+    lines.truncate(usize::from(area.height / 3).clamp(1, 4));
+    let height = u16::try_from(lines.len()).unwrap_or(1);
+    // A blank row stands above it where there is room.
+    let above = u16::from(area.height > 6);
+    let rest = Rect { height: area.height.saturating_sub(height + above), ..area };
+    for (n, line) in (rest.height + above..area.height).zip(&lines) {
+        paint.line(cells::after(cells::row(area, n), 1), line);
+    }
+    rest
 }
 
 /// Keys for what helps after a failure.

@@ -159,7 +159,9 @@ impl Yard {
         for path in ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(Path::new).into_iter().chain([&*tools().walls]) {
             arguments.extend(["--readable".into(), path.into()]);
         }
-        arguments.extend(["--writable".into(), self.work.clone().into()]);
+        if way.writes() || !more.contains(&"--unread") {
+            arguments.extend(["--writable".into(), self.work.clone().into()]);
+        }
         arguments.extend(["--landlock-abi".into(), way.abi.to_string().into()]);
         arguments.extend(more.iter().map(Into::into));
         arguments.push("--".into());
@@ -227,6 +229,36 @@ fn devices_and_the_terminals_of_others_are_not_there() {
     std::fs::set_permissions(&name, std::fs::Permissions::from_mode(0o666)).unwrap();
     let yard = Yard::new();
     nothing_works("devices", &[text(&yard.work), text(&name), "/dev/tty"], &yard);
+}
+
+/// Nothing is put over a secret without namespaces; what only reads opens none of them all the same, whatever leads there.
+#[test]
+fn what_is_not_to_be_read_is_not_opened_by_what_only_reads() {
+    let yard = Yard::new();
+    let at = |name: &str| yard.work.join(name);
+    std::fs::write(at("plain"), "plain\n").unwrap();
+    std::os::unix::fs::symlink(".env", at("link")).unwrap();
+    std::os::unix::fs::symlink(&yard.outside, at("away")).unwrap();
+    let (work, env, deep) = (at(""), at(".env"), at("a/b"));
+    let more = ["--readable", text(&work), "--unread", text(&env), "--unread", text(&deep)];
+    for way in ways().into_iter().filter(|way| !way.writes() && !way.namespaces) {
+        for line in ["cat plain free/file", "ls -a . a a/b", "cd free && cat file"] {
+            let (said, code) = yard.sh(way, &more, line);
+            assert_eq!(code, Some(0), "{way:?} {line}: {said}");
+        }
+        for line in [
+            "cat .env",
+            "cat link",
+            "cat a/b/protected",
+            "cat /proc/self/cwd/.env",
+            "cat away/secret",
+            "ln .env free/e; cat free/e",
+            "cd a/b && cat protected",
+        ] {
+            let (said, code) = yard.sh(way, &more, line);
+            assert!(code != Some(0) && !said.contains("content"), "{way:?} {line}: {said}");
+        }
+    }
 }
 
 #[test]

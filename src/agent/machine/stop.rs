@@ -231,6 +231,12 @@ impl Machine {
             true => (InfoKind::Remark, "Compaction stopped; nothing changed."),
             false => row_of(by),
         };
+        // Whoever stops a retry still wants to know what went wrong.
+        let failed = self.turn.as_ref().and_then(|turn| turn.failed.last()).filter(|_| !alone);
+        let text = match failed {
+            Some(reason) => format!("{text} The last attempt failed: {reason}"),
+            None => text.to_owned(),
+        };
         let row = self.info(now, Level::Info, kind, text);
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Stopped, out);

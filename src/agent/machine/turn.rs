@@ -101,7 +101,7 @@ impl Machine {
         self.turn = Some(Turn {
             started: now,
             requests: 0,
-            attempts: 0,
+            failed: Vec::new(),
             repeats: Repeats::default(),
             steers: Vec::new(),
             planned: false,
@@ -231,7 +231,7 @@ impl Machine {
         let id = self.message_id(at);
         let Some(response) = self.take_response() else { return };
         if let Some(turn) = &mut self.turn {
-            turn.attempts = 0;
+            turn.failed.clear();
         }
         let silent = if stop == Stop::Paused { response.is_empty() } else { response.says_nothing() };
         if silent && !matches!(stop, Stop::Paused | Stop::Length | Stop::Filtered) && self.ask_once_more() {
@@ -353,14 +353,14 @@ impl Machine {
             return;
         }
         let Some(turn) = &mut self.turn else { return };
-        turn.attempts += 1;
-        let wait = if error.retry { retry::delay(turn.attempts, error.after, seed) } else { None };
+        let reason = format!("{}: {}", error.title, error.text);
+        turn.failed.push(reason.clone());
+        let attempt = u32::try_from(turn.failed.len()).unwrap_or(u32::MAX);
+        let wait = if error.retry { retry::delay(attempt, error.after, seed) } else { None };
         if let Some(wait) = wait {
-            let attempt = turn.attempts;
             turn.requests = turn.requests.saturating_sub(1);
             self.keep_broken(response, out);
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-            let reason = format!("{}: {}", error.title, error.text);
             out.push(Step::Emit(SessionEvent::Retrying { attempt, of: retry::MOST, wait_ms, reason }));
             out.push(Step::RetryIn(run, wait_ms));
             return;

@@ -16,7 +16,8 @@ use crate::protocol::Queued;
 pub(super) struct Turn {
     pub(super) started: At,
     pub(super) requests: u32,
-    pub(super) attempts: u32,
+    /// Reasons of the attempts of the request that failed.
+    pub(super) failed: Vec<String>,
     pub(super) repeats: Repeats,
     pub(super) steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.

@@ -167,6 +167,7 @@ pub(crate) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
         }
         None => {
             models::set_model(state, None, name, fx);
+            tell_unlisted(state, name);
             return Ok(());
         }
     };
@@ -174,6 +175,22 @@ pub(crate) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
         choose(state, connection, &model, fx);
     }
     Ok(())
+}
+
+/// Says that the connection lists no model of this name, where it lists any.
+fn tell_unlisted(state: &mut State, name: &str) {
+    let items = models::list(state).items;
+    let Some(of) = state.current_meta().map(|meta| meta.connection.clone()) else { return };
+    let known: Vec<&str> = items
+        .iter()
+        .filter(|item| matches!(&item.value, Value::Model { connection, .. } if Some(connection) == of.as_ref()))
+        .map(|item| item.label.as_str())
+        .collect();
+    if let (Some(of), false) = (of, known.is_empty()) {
+        let near = nearest(name, known.iter().copied()).map(|near| format!("Closest match: {near}"));
+        let text = format!("{} does not list {name}", of.as_str());
+        state.notify(Notice::new(Level::Warning, text).hint(near.unwrap_or_else(|| "/model shows its models".to_owned())));
+    }
 }
 
 /// A model was chosen from the list; where its connection wants a key, that is asked for.

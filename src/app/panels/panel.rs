@@ -19,11 +19,17 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 use crate::keymap::key::Key;
 
-/// Esc in the panel: from the words back to the answers, from there to the composer.
-pub(crate) fn back(state: &mut State) {
+/// Esc in the panel: from the words back to the answers, from there to the composer. A request for a key that no turn waits for
+/// was the user's own wish: it is over with that.
+pub(crate) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     let panel = state.current_open_mut().and_then(|open| open.panel.as_mut());
-    if !panel.is_some_and(focus::out_of_words) {
-        focus::give_back(state);
+    if panel.is_some_and(focus::out_of_words) {
+        return;
+    }
+    let wish = state.panel().filter(|(_, asked)| matches!(asked.ask, Ask::Key(_))).map(|(_, asked)| asked.id.clone());
+    focus::give_back(state);
+    if let Some((request, session)) = wish.zip(state.current_id().cloned()).filter(|_| !state.running()) {
+        answers::give(state, &session, &request, UserAnswer::No(None), fx);
     }
 }
 

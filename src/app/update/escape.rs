@@ -70,7 +70,7 @@ fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
         return true;
     }
     match state.focus {
-        Focus::Panel => panel::back(state),
+        Focus::Panel => panel::back(state, fx),
         Focus::Chat if state.searches.conversation.is_some() => state.searches.conversation = None,
         Focus::Chat if state.searches.trail.is_some() => state.searches.trail = None,
         Focus::Composer if state.composer().offers() => draft::close_menu(state),

@@ -51,7 +51,7 @@ pub(super) fn heard(state: &mut State, line: Line, fx: &mut Vec<Effect>) {
                 return;
             }
             if key.is_empty() {
-                return panel::back(state);
+                return panel::back(state, fx);
             }
             if let Some(field) = focus::secret(state) {
                 *field = key;
@@ -129,7 +129,7 @@ fn words(state: &mut State, request: &RequestId, text: &str, fx: &mut Vec<Effect
     let Some(panel) = asked(state, request) else { return };
     let Stage::Writing { text: words, .. } = &mut panel.stage else { return };
     if text.trim().is_empty() {
-        return panel::back(state);
+        return panel::back(state, fx);
     }
     words.replace(text);
     state.focus = Focus::Panel;
@@ -176,7 +176,7 @@ fn interrupt(state: &mut State, fx: &mut Vec<Effect>) {
     } else if !state.overlays.is_empty() {
         keys::back(state, fx);
     } else if state.focus == Focus::Panel {
-        panel::back(state);
+        panel::back(state, fx);
         focus::give_back(state);
     } else if state.running() {
         session::stop(state, fx);

@@ -21,6 +21,8 @@ pub(super) struct FaultKind {
 
 pub(super) const CHECK_URL: &str = "Check the connection's base_url; it usually ends in `/v1`.";
 const CHECK_KEY: &str = "Enter a valid key. The stored key is used first, then `key_env`.";
+/// Code of a refused key.
+pub(super) const INVALID_KEY: &str = "invalid_api_key";
 const CHECK_MODEL: &str = "Choose another model.";
 const WAIT: &str = "Try again in a moment.";
 const NEW_CONTEXT: &str = "Compact the conversation or start a new session.";
@@ -163,7 +165,7 @@ fn of_account(words: &FaultWords) -> Option<FaultKind> {
         || words.is(&["invalid_api_key", "authentication", "unauthorized", "api_key_invalid"])
         || words.says(&["api key not valid", "api key expired"])
     {
-        return Some(words.kind("invalid_api_key", "Invalid key", "{host} rejected the key", CHECK_KEY, false));
+        return Some(words.kind(INVALID_KEY, "Invalid key", "{host} rejected the key", CHECK_KEY, false));
     }
     None
 }

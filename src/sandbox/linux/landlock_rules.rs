@@ -83,7 +83,10 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
     if own_root {
         grant(Path::new("/"), reading);
     } else {
-        bounds.readable.iter().for_each(|path| grant(path, reading));
+        for path in &bounds.readable {
+            // What is written is not split: a command reads what it makes.
+            if reads { split(path, &bounds.unread, reading, &mut grant) } else { grant(path, reading) }
+        }
         // Of other processes the kernel's own rule for attaching holds what is not theirs to read.
         grant(Path::new("/proc"), reading);
     }
@@ -117,6 +120,32 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
         }
     }
     Ok(rules)
+}
+
+/// Grants reading of a place but for what lies at or below the `unread` paths: a folder on the way there is listed, and all else in
+/// it granted by itself. A link in it opens nothing.
+fn split(
+    place: &Path,
+    unread: &[PathBuf],
+    reading: BitFlags<AccessFs>,
+    grant: &mut impl FnMut(&Path, BitFlags<AccessFs>),
+) {
+    // The same place by its own path: a link above it must not hide what lies below.
+    let place = if unread.is_empty() { place.to_owned() } else { place.canonicalize().unwrap_or_else(|_| place.into()) };
+    let mut open = vec![place];
+    while let Some(path) = open.pop() {
+        if unread.iter().any(|one| path.starts_with(one)) {
+            continue;
+        }
+        if !unread.iter().any(|one| one.starts_with(&path)) {
+            grant(&path, reading);
+            continue;
+        }
+        grant(&path, AccessFs::ReadDir.into());
+        let below = std::fs::read_dir(&path).into_iter().flatten().flatten();
+        let is_link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        open.extend(below.filter(|entry| !is_link(entry)).map(|entry| entry.path()));
+    }
 }
 
 /// Adds a place that is there; a file takes the rights of files.

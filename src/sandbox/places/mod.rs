@@ -61,7 +61,7 @@ pub fn workspace(site: &Site<'_>) -> Profile {
 }
 
 fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
-    let mut bounds = shared(site, found, repository);
+    let mut bounds = shared(site, found, repository, false);
     bounds.writable.push(site.cwd.to_owned());
     // git writes there, also from a folder deep in its tree.
     let folders = repository.iter().flat_map(|one| [&one.common, &one.own]);
@@ -105,7 +105,7 @@ pub fn read_only(site: &Site<'_>) -> Profile {
 }
 
 fn read_only_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
-    let mut bounds = shared(site, found, repository);
+    let mut bounds = shared(site, found, repository, true);
     // The user's own caches are whole, and nothing is written here; where there is none the workspace's is read.
     if site.namespaces == Namespaces::With {
         bounds.replaced.extend(own_caches(site).into_iter().filter(|one| !one.at.is_dir()));
@@ -202,11 +202,28 @@ fn linked(site: &Site<'_>) -> HashSet<(u64, u64)> {
         .collect()
 }
 
-/// Shared parts of both profiles.
-fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Bounds {
+/// Secrets that no command sees unasked: of the working directory, its repositories, the system, and the folders that were opened.
+fn kept_from_all(
+    site: &Site<'_>,
+    found: &scan::ScanFindings,
+    repository: Option<&Repository>,
+    named: &[PathBuf],
+) -> Vec<PathBuf> {
+    let mut out = secrets(site, found);
+    let gits: HashSet<&PathBuf> = repository.iter().flat_map(|one| [&one.common, &one.own]).collect();
+    out.extend(gits.into_iter().chain(&found.repositories).flat_map(|git| git_secrets::below(git)));
+    let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
+    out.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
+    out.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
+    out.extend(opened::secrets(site, named));
+    out
+}
+
+/// Shared parts of both profiles; `reads` is the one that only reads.
+fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>, reads: bool) -> Bounds {
     let env = |name: &str| std::env::var(name).ok();
     let (system, hidden) = readable::system();
-    let mut masked = Vec::new();
+    let (mut masked, mut unread) = (Vec::new(), Vec::new());
     // Where nothing can be put over lisle's folders they are left out.
     let own = site.own_dirs.iter().filter(|_| site.namespaces == Namespaces::Without).map(PathBuf::as_path);
     let own: Vec<&Path> = site.home.into_iter().chain(own).collect();
@@ -225,36 +242,35 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     let mut replaced = Vec::new();
     match site.namespaces {
         Namespaces::With => {
+            masked.extend(hidden);
+            masked.extend(kept_from_all(site, found, repository, &named));
             if let Ok(temp) = own_folders::in_session(site.session_dir, TEMP) {
                 let own = own_temp(site.home).filter(|own| !TEMPS.iter().any(|top| own.starts_with(top)));
                 let tops = TEMPS.iter().map(PathBuf::from).chain(own);
                 replaced.extend(tops.map(|at| Replaced { at, with: temp.clone() }));
             }
-            masked.extend(hidden);
-            masked.extend(secrets(site, found));
-            let gits: HashSet<&PathBuf> = repository.iter().flat_map(|one| [&one.common, &one.own]).collect();
-            masked.extend(gits.into_iter().chain(&found.repositories).flat_map(|git| git_secrets::below(git)));
-            let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
-            masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
-            masked.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
-            masked.extend(opened::secrets(site, &named));
             masked.retain(|path| !site.allowances.granted.shows(path) && !site.cwd.starts_with(path));
         }
         // Nothing can be put over anything.
         Namespaces::Without => {
             readable = readable::without(readable, &hidden);
+            if reads {
+                unread = kept_from_all(site, found, repository, &named);
+                unread.retain(|path| !site.allowances.granted.shows(path));
+            }
             readable.extend(temp(site.home));
         }
     }
     readable.extend(named);
-    readable.sort();
-    readable.dedup();
-    masked.sort();
-    masked.dedup();
+    for list in [&mut readable, &mut masked, &mut unread] {
+        list.sort();
+        list.dedup();
+    }
     Bounds {
         readable,
         writable: is_sound.then(|| site.session_dir.join("data")).into_iter().collect(),
         masked,
+        unread,
         replaced,
         devices: site.allowances.devices.clone(),
         sockets: site.allowances.granted.sockets.clone(),

@@ -45,7 +45,7 @@ fn here(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Reposit
 }
 
 fn server_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
-    let mut bounds = super::shared(site, found, repository);
+    let mut bounds = super::shared(site, found, repository, false);
     caches_and_temp(site, &mut bounds);
     bounds.protected.extend(site.own_dirs.iter().cloned());
     bounds.writable.extend(opened(site).cloned());

@@ -140,6 +140,7 @@ impl EndedCommand<'_> {
     /// Secrets that the command opened, when it failed or showed what stands in their place.
     fn secrets(&self) -> impl Iterator<Item = &PathBuf> {
         let shown = self.output.contains(HIDDEN);
+        let unread = self.bounds.unread.iter().filter(|path| self.code != Some(0) && self.names(path));
         let masked = self.bounds.masked.iter().enumerate();
         let wanted = move |(number, path): &(usize, &PathBuf)| {
             let opened = u32::try_from(*number).is_ok_and(|number| match self.opened {
@@ -151,7 +152,7 @@ impl EndedCommand<'_> {
             let asked = opened || self.code != Some(0) && path.is_dir() && self.names(path);
             asked && (shown || self.code != Some(0)) && !self.is_own(path) && (path.is_file() || path.is_dir())
         };
-        masked.filter(wanted).map(|(_, path)| path)
+        masked.filter(wanted).map(|(_, path)| path).chain(unread)
     }
 
     /// The output names this path, or one below it.

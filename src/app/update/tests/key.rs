@@ -165,3 +165,16 @@ fn a_key_that_comes_too_soon_says_so_and_text_is_never_dropped() {
     screen.type_text("next");
     assert_eq!(screen.text(), "next", "typed at once after the answer");
 }
+
+#[test]
+fn a_key_that_no_turn_waits_for_can_be_left() {
+    let no = SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::No(None), shown: None };
+    let mut screen = writing();
+    screen.keys("esc esc");
+    assert_eq!((screen.acts(), screen.state.focus), (vec![no], Focus::Composer));
+    // A turn that waits for it goes on waiting.
+    let mut screen = writing();
+    screen.session("s", SessionEvent::TurnStarted { at: At(NOON) });
+    screen.keys("esc esc");
+    assert_eq!((screen.acts(), screen.state.focus), (vec![], Focus::Composer));
+}
