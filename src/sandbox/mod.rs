@@ -225,6 +225,7 @@ mod tests {
                 protected: vec!["/c/d".into()],
                 pinned: vec!["/c/e".into()],
                 masked: vec!["/f".into()],
+                unread: vec!["/g".into()],
                 replaced: vec![Replaced { at: "/tmp".into(), with: "/s/tmp".into() }],
                 devices: vec!["/dev/kvm".into()],
                 sockets: vec!["/run/x.sock".into()],

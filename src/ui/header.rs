@@ -10,6 +10,7 @@ use crate::domain::tool::TodoStatus;
 use crate::domain::workspace::{USUAL, colour};
 use crate::theme::Role;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
 /// From this width on the details of the header are shown.
 const DETAILS: u16 = super::layout::WIDE;
@@ -56,7 +57,10 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
     };
     let focused = state.focus == Focus::Chat && state.overlays.is_empty();
     let role = if focused { Role::Key } else { Role::PanelTitle };
-    let left = [paint.piece(clean_line(meta.shown_title()), role)];
+    let mut left = [paint.piece(clean_line(meta.shown_title()), role)];
+    if focused {
+        underline(&mut left);
+    }
     let mut right = Vec::new();
     // Who writes it stands above the conversation.
     if meta.held_by.is_some() {
@@ -105,6 +109,11 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
         let right = todo(paint);
         paint.sides(inner(details), &left, &right, cells::pieces_width(&left));
     }
+}
+
+/// Marks the title of the pane that has the keys: a colour alone would tell nothing where there is none.
+pub(super) fn underline(title: &mut [Piece<'_>]) {
+    title.iter_mut().for_each(|(_, style)| *style = style.add_modifier(Modifier::UNDERLINED));
 }
 
 /// The workspace's name, in its own colour.

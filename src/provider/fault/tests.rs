@@ -9,12 +9,21 @@ fn peer() -> Peer {
         host: "api.test".into(),
         loopback: false,
         proxied: false,
+        keyless: false,
         secrets: vec!["topsecret-1".into()],
     }
 }
 
 fn status(status: u16, body: &str) -> ProviderError {
     peer().status(status, &HeaderMap::new(), body, 0)
+}
+
+#[test]
+fn a_server_that_got_no_key_rejected_none() {
+    let said = |keyless| Peer { keyless, ..peer() }.status(401, &HeaderMap::new(), "", 0);
+    assert!(said(false).text.starts_with("api.test rejected the key (401)"), "{}", said(false).text);
+    let without = said(true);
+    assert!(without.title == "No key" && without.text.starts_with("api.test wants a key (401)"), "{}", without.text);
 }
 
 #[test]

@@ -316,6 +316,13 @@ fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> 
                     if first.starts_with(STOPPED) {
                         return Some(("stopped".to_owned(), dim));
                     }
+                    // It never began; the reason stands in the result.
+                    if first.starts_with("not run: ") {
+                        return Some(("not run".to_owned(), dim));
+                    }
+                    if first.starts_with("interrupted: ") {
+                        return Some(("interrupted".to_owned(), look.style(Role::Warning)));
+                    }
                     let why = text::cut_with(&first, REASON, look.ellipsis());
                     Some((if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad))
                 }

@@ -347,6 +347,8 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
         let confirm = paint.key(Action::Answer(AnswerAction::Confirm), context);
         let back = paint.key(Action::App(AppAction::Back), Context::Global);
         match view.panel.stage {
+            // What is chosen there is confirmed: no room for both.
+            Stage::Choosing if area.width < 50 && view.panel.selected.is_some() => vec![(confirm, "ok")],
             Stage::Choosing if area.width < 50 => vec![(back, "later")],
             Stage::Choosing => {
                 let down = paint.key(Action::Answer(AnswerAction::Next), context);

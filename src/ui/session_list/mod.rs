@@ -127,6 +127,9 @@ fn title(paint: &mut FrameContext<'_>, area: Rect) {
     let archived = sessions.facets().wish(&Facet::Archived) == Wish::Only;
     let name = if archived { "Archived" } else { "Sessions" };
     let mut left = vec![paint.piece(name, role)];
+    if focused {
+        super::header::underline(&mut left);
+    }
     let grouped = format!(" {}", sessions.grouping().shown());
     // Half of a word says less than none.
     if sessions.grouping() != Grouping::Date && name.len() + grouped.len() + 4 <= usize::from(area.width) {
@@ -190,6 +193,8 @@ fn empty(paint: &mut FrameContext<'_>, area: Rect) {
     } else if sessions.is_filtered() {
         let text = if archived { "none archived" } else { "no matches" };
         (text, Some((paint.key(Action::List(ListAction::All), Context::List), "all")))
+    } else if sessions.metas().any(|meta| meta.archived) {
+        ("all archived", Some((paint.key(Action::Session(SessionAction::New), Context::Global), "new session")))
     } else {
         ("none yet", Some((paint.key(Action::Session(SessionAction::New), Context::Global), "new session")))
     };
