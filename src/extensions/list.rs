@@ -38,13 +38,17 @@ impl ExtensionList {
         self.skills.iter().find(|one| one.slug == slug && one.trusted)
     }
 
-    /// Folders of the skills that can be used, each link followed. One that holds the home directory is none that is opened.
+    /// Folders of the skills that can be used, and files of such agents and commands, each link followed. A folder that holds
+    /// the home directory is none that is opened.
     #[must_use]
-    pub fn skill_folders(&self) -> Vec<PathBuf> {
+    pub fn usable_places(&self) -> Vec<PathBuf> {
         let home = std::env::home_dir();
         let is_wide = |folder: &Path| home.as_deref().is_some_and(|home| home.starts_with(folder));
-        let usable = self.skills.iter().filter(|one| one.trusted && !is_wide(&one.content.folder));
-        usable.map(|one| one.content.folder.clone()).collect()
+        let skills = self.skills.iter().filter(|one| one.trusted).map(|one| one.content.folder.clone());
+        let agents = self.agents.iter().filter(|one| one.trusted).map(|one| &one.file);
+        let commands = self.commands.iter().filter(|one| one.trusted).map(|one| &one.file);
+        let files = agents.chain(commands).filter_map(|file| file.canonicalize().ok());
+        skills.filter(|folder| !is_wide(folder)).chain(files).collect()
     }
 
     /// The agent of that name that can be used.

@@ -427,7 +427,7 @@ impl Bootstrap {
             caches,
             private: Some(private),
             readable: said.readable.iter().filter_map(path).collect(),
-            skills: Vec::new(),
+            extensions: Vec::new(),
             devices: said.devices.iter().map(PathBuf::from).collect(),
             memory: said.memory,
             own_temp: profile(&self.settings) != Sandbox::None && sandbox::is_enforced(),

@@ -14,8 +14,9 @@ pub struct Allowances {
     pub private: Option<PathBuf>,
     /// Folders and files that commands read beside the usual ones.
     pub readable: Vec<PathBuf>,
-    /// Folders of skills that the user trusts, each link followed. They are among `readable`, too, and nothing writes them.
-    pub skills: Vec<PathBuf>,
+    /// Folders of skills, and files of agents and commands, that count without a look at their bytes or after one; each link
+    /// followed. They are among `readable`, too, and nothing writes them unasked.
+    pub extensions: Vec<PathBuf>,
     /// Devices that commands use beside the harmless ones.
     pub devices: Vec<PathBuf>,
     /// The most memory in bytes that a command may use.

@@ -226,6 +226,7 @@ mod tests {
                 pinned: vec!["/c/e".into()],
                 masked: vec!["/f".into()],
                 unread: vec!["/g".into()],
+                laid: vec!["/h".into()],
                 replaced: vec![Replaced { at: "/tmp".into(), with: "/s/tmp".into() }],
                 devices: vec!["/dev/kvm".into()],
                 sockets: vec!["/run/x.sock".into()],

@@ -42,6 +42,8 @@ pub struct Bounds {
     /// Secret files and folders below what may be read, of a command that writes nothing: they are not opened, where nothing can
     /// be put over them. Held without namespaces.
     pub unread: Vec<PathBuf>,
+    /// Folders in which commands may have laid links, also where this one writes nothing: no link in them opens anything.
+    pub laid: Vec<PathBuf>,
     /// Folders that appear at another path, writable, instead of what is there. Held where namespaces are.
     pub replaced: Vec<Replaced>,
     /// Devices beside the harmless ones.
@@ -130,6 +132,7 @@ const PROTECTED: &str = "--protected";
 const PINNED: &str = "--pinned";
 const MASKED: &str = "--masked";
 const UNREAD: &str = "--unread";
+const LAID: &str = "--laid";
 
 impl Bounds {
     /// True if the command sees the content of a path. Below a folder that appears at another path it sees what lies
@@ -179,6 +182,7 @@ impl Profile {
             (PINNED, &bounds.pinned),
             (MASKED, &bounds.masked),
             (UNREAD, &bounds.unread),
+            (LAID, &bounds.laid),
             (DEVICE, &bounds.devices),
             (SOCKET, &bounds.sockets),
         ] {
@@ -208,7 +212,7 @@ impl Profile {
             READ_ONLY => *self = Profile::ReadOnly(Bounds::default()),
             WORKSPACE => *self = Profile::Workspace(Bounds::default()),
             NAMESPACES | OFFLINE | PROXY | REPLACED | READABLE | WRITABLE | PROTECTED | PINNED | MASKED | UNREAD
-            | DEVICE | SOCKET => {
+            | LAID | DEVICE | SOCKET => {
                 let bounds = self.bounds_mut();
                 let bounds = bounds.ok_or_else(|| format!("{word} stands after {READ_ONLY} or {WORKSPACE}"))?;
                 // An empty one would stand for the working directory, or for everything.
@@ -228,6 +232,7 @@ impl Profile {
                     DEVICE => bounds.devices.push(path()?),
                     SOCKET => bounds.sockets.push(path()?),
                     UNREAD => bounds.unread.push(path()?),
+                    LAID => bounds.laid.push(path()?),
                     _ => bounds.masked.push(path()?),
                 }
             }

@@ -159,7 +159,7 @@ impl Yard {
         for path in ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(Path::new).into_iter().chain([&*tools().walls]) {
             arguments.extend(["--readable".into(), path.into()]);
         }
-        if way.writes() || !more.contains(&"--unread") {
+        if way.writes() || !more.contains(&"--unread") && !more.contains(&"--laid") {
             arguments.extend(["--writable".into(), self.work.clone().into()]);
         }
         arguments.extend(["--landlock-abi".into(), way.abi.to_string().into()]);
@@ -257,6 +257,26 @@ fn what_is_not_to_be_read_is_not_opened_by_what_only_reads() {
         ] {
             let (said, code) = yard.sh(way, &more, line);
             assert!(code != Some(0) && !said.contains("content"), "{way:?} {line}: {said}");
+        }
+    }
+}
+
+/// A link that another command of the session laid opens nothing to one that only reads.
+#[test]
+fn a_place_behind_a_link_in_the_project_opens_nothing() {
+    let yard = Yard::new();
+    let laid = yard.work.join("laid");
+    std::os::unix::fs::symlink(&yard.outside, &laid).unwrap();
+    let more = ["--readable", text(&laid), "--readable", text(&yard.work), "--laid", text(&yard.work)];
+    let unread = yard.work.join(".env");
+    let secret = yard.outside.join("secret");
+    for way in ways().into_iter().filter(|way| !way.writes()) {
+        for hides in [false, true] {
+            let more = if hides { [&more[..], &["--unread", text(&unread)]].concat() } else { more.to_vec() };
+            for line in [format!("cat {}", text(&secret)), "cat laid/secret".to_owned()] {
+                let (said, code) = yard.sh(way, &more, &line);
+                assert!(code != Some(0) && !said.contains("content"), "{way:?} {line}: {said}");
+            }
         }
     }
 }

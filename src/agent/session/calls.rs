@@ -24,8 +24,8 @@ pub(super) struct Calls {
     reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
     /// Hosts that commands reach without a question, by directory, as before the first command.
     known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
-    /// Access of commands with the folders of skills; `None` without skills.
-    with_skills: Option<Arc<Allowances>>,
+    /// Access of commands with skills, agents and commands; `None` without any.
+    with_extensions: Option<Arc<Allowances>>,
     /// Working directory of the calls.
     folder: ChosenFolder,
     /// Keeps what calls change.
@@ -40,7 +40,7 @@ impl Calls {
             seen: Arc::default(),
             reaching: HashMap::new(),
             known_hosts: Mutex::default(),
-            with_skills: None,
+            with_extensions: None,
             folder: ChosenFolder::default(),
             recorder: Arc::new(recorder),
         }
@@ -68,17 +68,17 @@ impl Calls {
         self.seen = Arc::default();
     }
 
-    /// Commands read the files of these skills beside what the settings say.
-    pub(super) fn set_skills(&mut self, of_settings: &Allowances, skills: Vec<PathBuf>) {
-        self.with_skills = (!skills.is_empty()).then(|| {
-            let readable = of_settings.readable.iter().chain(&skills).cloned().collect();
-            Arc::new(Allowances { readable, skills, ..of_settings.clone() })
+    /// Commands read these files beside what the settings say.
+    pub(super) fn set_extensions(&mut self, of_settings: &Allowances, extensions: Vec<PathBuf>) {
+        self.with_extensions = (!extensions.is_empty()).then(|| {
+            let readable = of_settings.readable.iter().chain(&extensions).cloned().collect();
+            Arc::new(Allowances { readable, extensions, ..of_settings.clone() })
         });
     }
 
     /// Access that commands have beside their profile.
     pub(super) fn allowances(&self, of_settings: &Arc<Allowances>) -> Arc<Allowances> {
-        Arc::clone(self.with_skills.as_ref().unwrap_or(of_settings))
+        Arc::clone(self.with_extensions.as_ref().unwrap_or(of_settings))
     }
 
     /// A call waits for permission to connect.

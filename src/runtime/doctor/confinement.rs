@@ -133,7 +133,7 @@ fn walls(able: &Able) -> Vec<Finding> {
             "secrets",
             either(
                 "hidden in the project, by name and content",
-                "not hidden without namespaces; commands with computed file names ask where secrets exist",
+                "hidden from commands that only read; not from others without namespaces",
             ),
         ),
         wall(

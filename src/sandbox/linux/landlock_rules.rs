@@ -5,6 +5,7 @@
 //! visible.
 
 use super::links::Paths;
+use super::mounts::place_in;
 use super::root_fs::DEVICES;
 use crate::sandbox::profile::{Bounds, Profile};
 use crate::sandbox::working_folder::FolderNumber;
@@ -12,7 +13,12 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
+use rustix::fs::{FileType, Mode, OFlags};
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The newest rules that are asked for. What a kernel does not know of them is made up for by the filter of calls.
@@ -83,10 +89,7 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
     if own_root {
         grant(Path::new("/"), reading);
     } else {
-        for path in &bounds.readable {
-            // What is written is not split: a command reads what it makes.
-            if reads { split(path, &bounds.unread, reading, &mut grant) } else { grant(path, reading) }
-        }
+        bounds.readable.iter().for_each(|path| grant(path, reading));
         // Of other processes the kernel's own rule for attaching holds what is not theirs to read.
         grant(Path::new("/proc"), reading);
     }
@@ -108,50 +111,90 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
     }
     bounds.sockets.iter().for_each(|path| grant(path, reading | sockets));
     let mut paths = Paths::new(bounds);
+    // What is written is not split: a command reads what it makes.
+    let unread = UnreadPlaces::of(if reads && !own_root { &bounds.unread } else { &[] });
     for (path, access) in places {
         // A link that a command could have laid opens nothing.
-        let place = paths.open(&path).and_then(|real| real.held);
+        let Some(real) = paths.open(&path) else { continue };
+        let place = real.held;
         let is_other = |place: &OwnedFd| {
             bounds.folder.as_ref().is_some_and(|(cwd, folder)| *cwd == path && FolderNumber::of(place) != Some(*folder))
         };
         // Nor does another folder in the place of the working directory.
         if let Some(place) = place.filter(|place| !is_other(place)) {
-            rules = allow(rules, place, access, abi)?;
+            rules = match unread.below(&real.path) {
+                some if access == reading && !some.is_empty() => split(rules, (place, &real.path), &some, (access, abi))?,
+                _ => allow(rules, place, access, abi)?,
+            };
         }
     }
     Ok(rules)
 }
 
-/// Grants reading of a place but for what lies at or below the `unread` paths: a folder on the way there is listed, and all else in
-/// it granted by itself. A link in it opens nothing.
-fn split(
-    place: &Path,
-    unread: &[PathBuf],
-    reading: BitFlags<AccessFs>,
-    grant: &mut impl FnMut(&Path, BitFlags<AccessFs>),
-) {
-    // The same place by its own path: a link above it must not hide what lies below.
-    let place = if unread.is_empty() { place.to_owned() } else { place.canonicalize().unwrap_or_else(|_| place.into()) };
-    let mut open = vec![place];
-    while let Some(path) = open.pop() {
-        if unread.iter().any(|one| path.starts_with(one)) {
-            continue;
-        }
-        if !unread.iter().any(|one| one.starts_with(&path)) {
-            grant(&path, reading);
-            continue;
-        }
-        grant(&path, AccessFs::ReadDir.into());
-        let below = std::fs::read_dir(&path).into_iter().flatten().flatten();
-        let is_link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        open.extend(below.filter(|entry| !is_link(entry)).map(|entry| entry.path()));
+/// Secret places that are not opened.
+struct UnreadPlaces {
+    paths: Vec<PathBuf>,
+    /// Files among them by device and number: another name of one is the same file to a rule.
+    files: HashSet<(u64, u64)>,
+}
+
+impl UnreadPlaces {
+    fn of(paths: &[PathBuf]) -> Self {
+        let files = paths.iter().filter_map(|path| path.symlink_metadata().ok()).filter(|meta| meta.is_file());
+        Self { paths: paths.to_vec(), files: files.map(|meta| (meta.dev(), meta.ino())).collect() }
     }
+
+    /// Those at or below a place. What was named within a hidden place is meant.
+    fn below(&self, place: &Path) -> Self {
+        let paths: Vec<PathBuf> = self.paths.iter().filter(|one| one.starts_with(place)).cloned().collect();
+        let files = if paths.is_empty() { HashSet::new() } else { self.files.clone() };
+        Self { paths, files }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    fn holds(&self, path: &Path, place: &OwnedFd) -> bool {
+        let is_same = |stat: rustix::fs::Stat| self.files.contains(&(stat.st_dev, stat.st_ino));
+        self.paths.iter().any(|one| path.starts_with(one)) || rustix::fs::fstat(place).is_ok_and(is_same)
+    }
+}
+
+/// Grants reading of a place but for what is not opened: a folder on the way there is listed, and all else in it granted by
+/// itself. Each is opened from the folder above, and a link opens nothing: no path is walked twice.
+fn split(
+    mut rules: RulesetCreated,
+    (place, path): (OwnedFd, &Path),
+    unread: &UnreadPlaces,
+    (access, abi): (BitFlags<AccessFs>, ABI),
+) -> Rules {
+    if unread.holds(path, &place) {
+        return Ok(rules);
+    }
+    if !unread.paths.iter().any(|one| one.starts_with(path)) {
+        return allow(rules, place, access, abi);
+    }
+    let listed = rustix::fs::openat(&place, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let names = listed.and_then(rustix::fs::Dir::read_from);
+    for entry in names.into_iter().flatten().flatten() {
+        let name = Path::new(OsStr::from_bytes(entry.file_name().to_bytes()));
+        if name == Path::new(".") || name == Path::new("..") {
+            continue;
+        }
+        let below = place_in(&place, name);
+        let is_link = |fd: &OwnedFd| rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
+        if let Some(below) = below.ok().filter(|below| !is_link(below)) {
+            rules = split(rules, (below, &path.join(name)), unread, (access, abi))?;
+        }
+    }
+    allow(rules, place, AccessFs::ReadDir.into(), abi)
 }
 
 /// Adds a place that is there; a file takes the rights of files.
 fn allow(rules: RulesetCreated, fd: OwnedFd, access: BitFlags<AccessFs>, abi: ABI) -> Rules {
     let is_folder = rustix::fs::fstat(&fd)
-        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory);
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
     let access = if is_folder { access } else { access & AccessFs::from_file(abi) };
     if access.is_empty() { Ok(rules) } else { rules.add_rule(PathBeneath::new(fd, access)) }
 }

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// Resolves paths and remembers the links that it met.
 pub(in crate::sandbox) struct Paths {
-    /// Folders that commands write.
+    /// Folders that this command writes.
     written: Vec<PathBuf>,
+    /// Folders, by paths without links, that any command of the session writes: one that is a link by now was exchanged.
+    laid: Vec<PathBuf>,
     links: BTreeMap<PathBuf, PathBuf>,
     /// Paths that are no links.
     plain: std::collections::BTreeSet<PathBuf>,
@@ -31,7 +33,7 @@ const MOST_LINKS: usize = 40;
 impl Paths {
     pub(in crate::sandbox) fn new(bounds: &Bounds) -> Self {
         let written = bounds.writable.iter().filter_map(|path| resolved(path).ok());
-        Self { written: written.collect(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
+        Self { written: written.collect(), laid: bounds.laid.clone(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
     }
 
     /// Path at which a place appears, path of its content and the content, by the path that leads to it; below one that
@@ -98,7 +100,8 @@ impl Paths {
                 }
             };
             met += 1;
-            let laid = self.written.iter().any(|folder| done.starts_with(folder) && done != *folder);
+            let laid = self.written.iter().any(|folder| done.starts_with(folder) && done != *folder)
+                || self.laid.iter().any(|folder| done.starts_with(folder));
             if met > MOST_LINKS || laid {
                 return None;
             }

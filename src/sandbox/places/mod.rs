@@ -256,12 +256,22 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
             readable = readable::without(readable, &hidden);
             if reads {
                 unread = kept_from_all(site, found, repository, &named);
+                // What a session needs of them is named by itself.
+                unread.extend(own_folders::with_workspace(site.own_dirs, site.session_dir));
                 unread.retain(|path| !site.allowances.granted.shows(path));
             }
-            readable.extend(temp(site.home));
+            let temps = temp(site.home);
+            // A home that lies there is none of it, but where a command makes what it reads.
+            readable.extend(if reads { readable::apart(temps, &own) } else { temps });
         }
     }
     readable.extend(named);
+    let of_git = repository.iter().flat_map(|one| [&one.common, &one.own]);
+    let mut laid: Vec<PathBuf> = std::iter::once(site.cwd.to_owned()).chain(of_git.cloned()).collect();
+    laid.extend(opened(site).cloned());
+    if site.namespaces == Namespaces::Without {
+        laid.extend(temp(site.home).iter().filter_map(|path| path.canonicalize().ok()));
+    }
     for list in [&mut readable, &mut masked, &mut unread] {
         list.sort();
         list.dedup();
@@ -271,6 +281,7 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
         writable: is_sound.then(|| site.session_dir.join("data")).into_iter().collect(),
         masked,
         unread,
+        laid,
         replaced,
         devices: site.allowances.devices.clone(),
         sockets: site.allowances.granted.sockets.clone(),
@@ -369,6 +380,8 @@ fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     // A mount holds all programs of the user; without one those are looked at that run by their bare name.
     out.extend(search_path(site.cwd, site.home));
     out.extend(repository.iter().flat_map(|one| one.named(site.cwd, site.home)));
+    // A skill of the home may be a link into the project.
+    out.extend(site.allowances.extensions.iter().filter(|path| path.starts_with(site.cwd)).cloned());
     // Before the repositories of others, of which there may be more than get a mount.
     out.extend(found.protected.iter().cloned());
     for git in found.repositories.iter().filter(|path| path.is_dir()) {
@@ -392,7 +405,7 @@ fn mounted(
     if let Some(repository) = repository {
         // In the folder that it lies in it could be moved away, and another one be made in its place.
         pinned.push(repository.common.clone());
-        if !repository.own.starts_with(&repository.common) {
+        if repository.own != repository.common {
             pinned.push(repository.own.clone());
         }
     }

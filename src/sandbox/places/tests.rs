@@ -561,3 +561,31 @@ proptest::proptest! {
         }
     }
 }
+
+/// What nothing can be put over is not opened by a command that only reads: secrets, and lisle's folders but for the session's own
+/// files.
+#[test]
+fn without_namespaces_a_command_that_reads_opens_no_secret_and_nothing_of_lisle() {
+    let mut bench = Bench::new("p", &["p/.env", "p/a", "own/data/s1/data/x", "own/data/s2/session.jsonl"]);
+    bench.namespaces = Namespaces::Without;
+    let Profile::ReadOnly(bounds) = read_only(&bench.site()) else { panic!() };
+    for path in [bench.at("p/.env"), bench.at("own/data"), bench.at("own/config")] {
+        assert!(bounds.unread.contains(&path), "{}: {:?}", path.display(), bounds.unread);
+    }
+    assert!(bounds.readable.contains(&bench.session.join("data")));
+    assert!(bench.workspace().unread.is_empty(), "what is written is not split");
+}
+
+/// Links of commands open nothing in any profile, and what an extension of the user's is made of stays as it is.
+#[test]
+fn the_project_is_where_links_are_laid_and_skills_in_it_are_protected() {
+    for namespaces in [Namespaces::With, Namespaces::Without] {
+        let mut bench = Bench::new("p", &["p/.git/HEAD", "p/.git/objects/x", "p/.git/refs/x", "p/tools/sk/SKILL.md"]);
+        bench.namespaces = namespaces;
+        bench.allowances.extensions = vec![bench.at("p/tools/sk"), bench.at("home/.claude/skills/x")];
+        let Profile::ReadOnly(bounds) = read_only(&bench.site()) else { panic!() };
+        assert!(bounds.laid.contains(&bench.cwd) && bounds.laid.contains(&bench.at("p/.git")), "{:?}", bounds.laid);
+        assert!(bench.workspace().protected.contains(&bench.at("p/tools/sk")));
+        assert!(guarded(&bench.site(), None).paths.contains(&bench.at("p/tools/sk")));
+    }
+}

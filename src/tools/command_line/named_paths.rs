@@ -105,8 +105,8 @@ pub(in crate::tools) fn below(command: &str, place: &CallPlace) -> Vec<(PathBuf,
 /// Words of the line that name files of skills which the user trusts: commands use them. None where nothing keeps commands from
 /// writing them.
 pub(in crate::tools) fn of_skills(command: &str, place: &CallPlace) -> Vec<String> {
-    let skills = &place.allowances.skills;
-    if skills.is_empty() || !crate::sandbox::is_enforced() {
+    let known = &place.allowances.extensions;
+    if known.is_empty() || !crate::sandbox::is_enforced() {
         return Vec::new();
     }
     let is_of_skill = |word: &&PatternWord| {
@@ -115,7 +115,7 @@ pub(in crate::tools) fn of_skills(command: &str, place: &CallPlace) -> Vec<Strin
             None => place.cwd.join(&word.text),
         };
         let real = path.canonicalize();
-        !word.open && real.is_ok_and(|real| skills.iter().any(|skill| real.starts_with(skill)))
+        !word.open && real.is_ok_and(|real| known.iter().any(|one| real.starts_with(one)))
     };
     let words = all_words(command);
     words.iter().take(MOST).filter(is_of_skill).map(|word| word.text.clone()).collect()

@@ -41,6 +41,7 @@ pub fn classify(path: &Path, place: &CallPlace) -> tool::PathPlace {
     if paths::is_protected(path)
         || place.own_dirs.iter().any(of_lisle)
         || path.starts_with(&session)
+        || place.allowances.extensions.iter().any(|one| path.starts_with(one))
         || path.starts_with(&cwd) && (is_named(path, &cwd) || is_of_repository(path, &cwd) || is_led_to(path, &cwd))
     {
         return tool::PathPlace::Protected;
@@ -293,12 +294,12 @@ pub fn is_key(path: &Path, mut file: &std::fs::File, place: &CallPlace) -> bool 
     read.is_err() || view(place, home().as_deref()).holds_key(path, &bytes)
 }
 
-/// True if there are secrets that what a call runs could read, in the working directory or in one of the places that it
-/// names. Not
-/// looked for where they are masked. Blocks.
+/// True if there are secrets that what only reads could read, in the working directory or in one of the places that it names: where
+/// nothing holds it. Blocks.
 #[must_use]
 pub fn secrets_here(place: &CallPlace, named: &[PathBuf]) -> bool {
     system_support::spaces(&place.runner) == Namespaces::Without
+        && !crate::sandbox::is_enforced()
         && (holds_any(&place.cwd, home().as_deref()) || named.iter().any(|path| path.is_dir() && holds_beside(path)))
 }
 
