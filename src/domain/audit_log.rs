@@ -6,10 +6,11 @@ use super::ids::{At, CallId, SessionId};
 use super::message::{Body, Message};
 use super::permission::{Authority, Decision};
 use super::tool::ToolStatus;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Audit log of one session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditLog {
     /// Session id.
@@ -22,7 +23,7 @@ pub struct AuditLog {
 }
 
 /// One tool call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// Time of the proposal.

@@ -2,7 +2,7 @@
 //!
 //! | Module | Content |
 //! | --- | --- |
-//! | `frame`, `handshake`, [`methods`] | what both sides say: lines of JSON, the first request, the others |
+//! | `frame`, `handshake`, [`methods`], [`schema`] | what both sides say: lines of JSON, the first request, the others; all of it as JSON Schema |
 //! | [`home`] | who has a home: lock, socket, secret |
 //! | [`tokens`], `access`, `browsers` | clients over the network: who is let in, with tokens and by links |
 //! | [`shares`], [`http`] | pages for everybody, HTTP and WebSocket |
@@ -25,6 +25,7 @@ pub mod home;
 pub mod http;
 pub mod methods;
 pub mod remote;
+pub mod schema;
 pub mod server;
 pub mod shares;
 pub mod ssh;
