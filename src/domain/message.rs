@@ -62,6 +62,9 @@ pub struct UserText {
     /// Byte from which on it is not the user's own words: a script piped it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piped: Option<usize>,
+    /// Client of a gateway that sent it, by name; `None` for one in the engine's process. Not sanitised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 impl UserText {
@@ -81,7 +84,7 @@ impl UserText {
     /// A text with files.
     #[must_use]
     pub fn with(text: impl Into<String>, attachments: Vec<Attachment>) -> Self {
-        Self { text: text.into(), attachments, steer: false, piped: None }
+        Self { text: text.into(), attachments, ..Self::default() }
     }
 
     /// Neither text nor files.

@@ -377,4 +377,7 @@ pub struct Queued {
     /// Byte from which on the text is not the user's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piped: Option<usize>,
+    /// Client of a gateway that sent it, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }

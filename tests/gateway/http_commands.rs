@@ -1,7 +1,7 @@
 //! Sessions made and commands sent over HTTP.
 
 use crate::http::{Web, token};
-use crate::place::{Place, until};
+use crate::place::{Place, err, out, shown, until};
 use crate::support::model_server::Script;
 use serde_json::{Value, json};
 
@@ -72,4 +72,51 @@ fn commands_that_a_token_may_not_send_or_that_are_none_are_refused() {
     }
     assert_eq!(place.server.asked().len(), 1, "nothing was sent");
     assert!(place.status().is_some(), "and the gateway goes on");
+}
+
+#[test]
+fn the_audit_log_says_which_client_sent_and_which_answered() {
+    let write = json!({"path": "new.txt", "content": "text\n"});
+    let place = Place::new([Script::calls(&[("write", write)]), Script::says("Written.")], "");
+    let web = Web::serve(&place, &[]);
+    let (owner, bot) = (token(&place, &[]), token(&place, &["--name", "bot", "--scopes", "write"]));
+    let made = web.post(SESSIONS, &owner, &json!({"mode": "ask", "cwd": place.project.path()}));
+    let id = made.json()["session"]["id"].as_str().unwrap().to_owned();
+    let sent = web.post(&format!("{SESSIONS}/{id}/messages"), &bot, &json!({"id": "msg-0001", "text": "write it"}));
+    assert_eq!(sent.status, 202, "{}", sent.body);
+
+    let mut raw = place.raw();
+    let mut connect = place.connect("desk");
+    connect["workspace"] = json!("");
+    raw.request(1, "connect", &connect);
+    raw.reply(1);
+    let mut number = 1;
+    let mut opened = Value::Null;
+    until("it asks", || {
+        number += 1;
+        let open = of_session(&id, "open", json!({"rows": 1}));
+        raw.request(number, "lisle.command", &open);
+        opened = raw.event("opened")["with"].clone();
+        opened["requests"][0].is_object()
+    });
+    let request = &opened["requests"][0];
+    let shown = shown(request);
+    let answer =
+        of_session(&id, "answer", json!({"request": request["id"], "answer": {"answer": "once"}, "shown": shown}));
+    raw.request(number + 1, "lisle.command", &answer);
+    raw.event("turn-ended");
+
+    let printed = place.lisle(&["audit", &id, "--json"]);
+    let lines: Vec<Value> = out(&printed).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (message, call) = (&lines[0], &lines[1]);
+    assert_eq!(
+        (&message["fate"], &message["message"], &message["subject"], &message["client"]),
+        (&json!("sent"), &json!("msg-0001"), &json!("write it"), &json!("http (token bot at 127.0.0.1)")),
+        "{lines:#?}"
+    );
+    assert_eq!((&call["fate"], &call["decision"]["client"]), (&json!("ran"), &json!("test")), "{lines:#?}");
+    let words = out(&place.lisle(&["audit", &id]));
+    assert!(words.contains("message write it  (by http (token bot at 127.0.0.1))"), "{words}");
+    let rows = web.get(&format!("{SESSIONS}/{id}/messages"), &owner).json();
+    assert_eq!(rows["messages"][0]["body"]["client"], "http (token bot at 127.0.0.1)", "{rows:#}");
 }

@@ -36,10 +36,12 @@ impl Machine {
         match act {
             SessionCommand::Send { text, attachments, piped } => {
                 let steers = self.config.steer_by_default;
-                self.said(now, UserText { piped, ..UserText::with(text, attachments) }, steers, out);
+                let said = UserText { piped, ..UserText::with(text, attachments) };
+                self.said(now, self.signed(said), steers, out);
             }
             SessionCommand::Steer { text, attachments, piped } => {
-                self.said(now, UserText { piped, ..UserText::with(text, attachments) }, true, out);
+                let said = UserText { piped, ..UserText::with(text, attachments) };
+                self.said(now, self.signed(said), true, out);
             }
             SessionCommand::Type { command } if command.trim().is_empty() => {}
             SessionCommand::Type { command } => self.typed(now, command.trim(), out),
@@ -161,6 +163,11 @@ impl Machine {
     }
 
     /// A message: into the turn that runs, behind it, or it begins one.
+    /// The message with the client that sends it.
+    pub(super) fn signed(&self, said: UserText) -> UserText {
+        UserText { client: self.config.client.clone(), ..said }
+    }
+
     fn said(&mut self, now: At, said: UserText, steers: bool, out: &mut Vec<Step>) {
         if said.is_empty() {
             return;

@@ -56,7 +56,7 @@ impl Asking {
         interactive: bool,
     ) -> Result<Self, Problem> {
         let engine = guarding.gateway.engine(folder).await.map_err(Problem::unavailable)?;
-        let name = format!("http (token {})", grant.name);
+        let name = format!("http ({})", grant.peer());
         let info = ClientInfo { interactive, reads_on: false, ..ClientInfo::remote(&name, grant.scopes.clone()) };
         Ok(Self { link: engine.connect(info), _visit: Visit::new(&guarding.gateway) })
     }
