@@ -98,6 +98,9 @@ pub struct SessionNames {
     /// Its own on the command line, unique in its workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
+    /// Key of its creation, which the client chose: a second session is not made with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The program that it was imported from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,

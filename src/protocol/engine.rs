@@ -178,4 +178,8 @@ pub struct NewSession {
     /// Work in a git worktree of its own, on a branch of its own.
     #[serde(default)]
     pub worktree: bool,
+    /// Key of the creation, chosen by the client, 8 to 64 letters, digits, `-` and `_`: sent again, also to a later engine,
+    /// it opens the session that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }

@@ -203,6 +203,7 @@ fn every_command_crosses_a_wire() {
             mode: Some(Mode::Explore),
             thinking: Some(ThinkingLevel::High),
             labels: vec!["a::b".into()],
+            key: Some("new-00001".into()),
             ..NewSession::default()
         })),
         Command::Session { id: session(), command: SessionCommand::Open { rows: 3 } },

@@ -75,6 +75,75 @@ fn commands_that_a_token_may_not_send_or_that_are_none_are_refused() {
 }
 
 #[test]
+fn a_session_with_a_key_is_made_once() {
+    let place = Place::new([Script::says("Hello.")], "");
+    let web = Web::serve(&place, &[]);
+    let owner = token(&place, &[]);
+    let id = |body: &Value| {
+        let made = web.post(SESSIONS, &owner, body);
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.json()["session"]["id"].as_str().unwrap().to_owned()
+    };
+    let mine = json!({"title": "Mine", "key": "new-0001"});
+    let first = id(&mine);
+    assert_eq!(id(&mine), first, "sent again");
+    let repeated: Vec<String> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..8).map(|_| scope.spawn(|| id(&json!({"key": "new-0002"})))).collect();
+        asked.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(repeated.iter().all(|one| *one == repeated[0] && *one != first), "all at once: {repeated:?}");
+    assert_ne!(id(&json!({})), id(&json!({})), "without a key");
+    let headers = [("Authorization", format!("Bearer {owner}")), ("Idempotency-Key", "\"new-0001\"".to_owned())];
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(web.ask("POST", SESSIONS, &headers, "{}").json()["session"]["id"], first.as_str(), "as a header");
+    for wrong in ["short", "with blanks in it", ""] {
+        let refused = web.post(SESSIONS, &owner, &json!({"key": wrong}));
+        assert_eq!(refused.status, 422, "{wrong:?}: {}", refused.body);
+    }
+
+    let sent = web.post(&format!("{SESSIONS}/{first}/messages"), &owner, &json!({"id": "msg-0001", "text": "hello"}));
+    assert_eq!(sent.status, 202, "{}", sent.body);
+    until("it is answered", || place.transcripts().contains("Hello."));
+    drop(web);
+    let web = Web::serve(&place, &[]);
+    let made = web.post(SESSIONS, &owner, &mine);
+    assert_eq!(made.json()["session"]["id"], first.as_str(), "by a later gateway: {}", made.body);
+}
+
+#[test]
+fn a_list_has_what_happens_here_at_once_and_what_others_made_soon() {
+    let place = Place::new([Script::says("One."), Script::says("Two.")], "");
+    let web = Web::serve(&place, &[]);
+    let owner = token(&place, &[]);
+    let titles = |query: &str| -> Vec<String> {
+        let listed = web.get(&format!("{SESSIONS}{query}"), &owner).json();
+        let all = listed["sessions"].as_array().unwrap();
+        all.iter().map(|one| one["title"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(titles(""), Vec::<String>::new());
+    let id = web.session(&place);
+    assert_eq!(titles(""), ["Mine"]);
+    let rename = of_session(&id, "rename", json!({"title": "Renamed"}));
+    assert_eq!(web.post(COMMANDS, &owner, &rename).status, 200);
+    assert_eq!(titles(""), ["Renamed"], "at once");
+    let archive = json!({"command": {"to": "engine", "command": "change",
+        "with": {"sessions": [id], "change": {"change": "archived", "to": true}}}});
+    assert_eq!(web.post(COMMANDS, &owner, &archive).status, 200);
+    assert_eq!((titles(""), titles("?all=1")), (vec![], vec!["Renamed".to_owned()]));
+
+    let other = place.lisle(&["run", "--no-gateway", "--cwd", &place.project.path().to_string_lossy(), "hello"]);
+    assert!(other.status.success(), "{}", err(&other));
+    until("a session of another process is listed", || titles("").len() == 1);
+    assert_eq!(
+        (titles("?all=1&limit=1").len(), titles("?all=1&offset=1"), titles("?all=1&offset=2")),
+        (1, vec!["Renamed".to_owned()], vec![])
+    );
+    let delete = json!({"command": {"to": "engine", "command": "delete", "with": {"sessions": [id], "now": false}}});
+    assert_eq!(web.post(COMMANDS, &owner, &delete).status, 200);
+    assert_eq!(titles("?all=1").len(), 1, "gone at once");
+}
+
+#[test]
 fn the_audit_log_says_which_client_sent_and_which_answered() {
     let write = json!({"path": "new.txt", "content": "text\n"});
     let place = Place::new([Script::calls(&[("write", write)]), Script::says("Written.")], "");

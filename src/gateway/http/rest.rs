@@ -7,11 +7,12 @@ use super::bodies::{
 use super::guard::{Caller, Guarding};
 use super::problem::{Problem, json};
 use crate::gateway::frame::ErrorCode;
+use crate::gateway::session_lists::{ListPart, ListRange};
 use crate::protocol::{self, Command, EngineCommand, Event, NewSession, Scope, SessionCommand, SessionEvent};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -87,10 +88,8 @@ pub(super) async fn sessions(
     let limit = parameter(query.as_deref(), "limit")?.unwrap_or(SESSIONS).clamp(1, MOST_SESSIONS);
     let offset = parameter(query.as_deref(), "offset")?.unwrap_or(0);
     let all = parameter::<u8>(query.as_deref(), "all")?.is_some_and(|all| all > 0);
-    let mut sessions = Asking::of(&guarding, &workspace, grant, false).await?.list().await?;
-    sessions.retain(|meta| all || !(meta.hidden || meta.archived));
-    let total = sessions.len();
-    let sessions = sessions.into_iter().skip(offset).take(limit).collect();
+    let range = ListRange { all, offset, limit };
+    let ListPart { total, sessions } = Asking::of(&guarding, &workspace, grant, false).await?.sessions(range).await?;
     Ok(json(StatusCode::OK, &SessionPage { total, sessions }))
 }
 
@@ -122,15 +121,25 @@ pub(super) async fn messages(
     Ok(json(StatusCode::OK, &page))
 }
 
-/// `POST /v1/workspaces/W/sessions`: the body is a [`NewSession`].
+/// Header with the key of a new session, for clients that send one with every request that they may repeat.
+const KEY: &str = "idempotency-key";
+
+/// `POST /v1/workspaces/W/sessions`: the body is a [`NewSession`]. With a key that was used before it answers with the session
+/// that was made.
 pub(super) async fn create(
     State(guarding): State<Arc<Guarding>>,
     Extension(caller): Extension<Caller>,
     Path(workspace): Path<String>,
+    headers: HeaderMap,
     given: Body,
 ) -> Result<Response, Problem> {
     let grant = caller.needs(Scope::Write)?;
-    let new: NewSession = body(given).await?;
+    let mut new: NewSession = body(given).await?;
+    if let Some(key) = headers.get(KEY) {
+        let key = key.to_str().map_err(|_| Problem::invalid("Idempotency-Key is no text."))?;
+        // Quoted as a structured header has it, or bare.
+        new.key.get_or_insert_with(|| key.trim_matches('"').to_owned());
+    }
     let mut asking = Asking::of(&guarding, &workspace, grant, false).await?;
     let events = asking.ask(Command::Engine(EngineCommand::Create(new)), None).await?;
     let made = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
