@@ -39,11 +39,12 @@ const BEAT: Duration = Duration::from_millis(20);
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("turns", turns),
     ("stream", stream),
     ("join", join),
     ("load", load),
+    ("memory", memory),
     ("reconnects", reconnects),
     ("deaths", deaths),
 ];
@@ -326,6 +327,47 @@ fn load() -> Vec<Row> {
             "2 times the text",
         ),
         ("the same: clients that read nothing and were cut off", format!("{cut} of {DEAF}"), "all"),
+    ]
+}
+
+/// Memory after 200 turns at full speed, while their 100 clients stay, and once they left.
+fn memory() -> Vec<Row> {
+    const TURNS: usize = 200;
+    const PIECES: usize = 1_000;
+    const SIZE: usize = 340;
+    let piece = "x".repeat(SIZE - 1) + " ";
+    let end = chunk(json!({}), json!("stop")) + "data: [DONE]\n\n";
+    let answer = chunk(json!({"content": piece}), Value::Null).repeat(PIECES) + &end;
+    let place = Place::new((0..TURNS).map(|_| Script::sse(&answer)), "parallel_requests = 256\n");
+    let serving = place.serve();
+    let pid = i32::try_from(serving.child.id()).unwrap();
+    let ids = make(&place, TURNS);
+    let before = pss(pid);
+    let readers: Vec<_> = ids
+        .chunks(2)
+        .enumerate()
+        .map(|(n, pair)| {
+            let mut raw = client(&place, &format!("client-{n}"));
+            for (at, id) in (0..).zip(pair) {
+                raw.request(2 + 2 * at, "lisle.command", &session(id, "open", &json!({"rows": 1})));
+                raw.request(3 + 2 * at, "lisle.command", &session(id, "send", &json!({"text": "go"})));
+            }
+            std::thread::spawn(move || {
+                (0..2).for_each(|_| drop(raw.event("turn-ended")));
+                raw
+            })
+        })
+        .collect();
+    let stay: Vec<Raw> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+    let held = pss(pid) - before;
+    drop(stay);
+    place.status_until("the clients are gone", |status| status["clients"] == 0);
+    let left = pss(pid) - before;
+    let text = (TURNS * PIECES * SIZE) as f64 / 1e6;
+    let times = |grown: f64| format!("{grown:.0} MB ({:.1} times {text:.0} MB)", grown / text);
+    vec![
+        ("200 turns, 100 clients that stay: memory grows by", times(held), "2 times the text"),
+        ("the same, once the clients left", times(left), "-"),
     ]
 }
 

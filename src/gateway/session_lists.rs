@@ -51,12 +51,12 @@ struct ListQuestion {
     answer: oneshot::Sender<ListPart>,
 }
 
-type Running = Arc<Mutex<BTreeMap<SessionShown, Activity>>>;
+type RunningSessions = Arc<Mutex<BTreeMap<SessionShown, Activity>>>;
 
 /// Lists of all open workspaces.
 #[derive(Default)]
 pub(super) struct SessionLists {
-    running: Running,
+    running: RunningSessions,
     followed: Mutex<HashMap<PathBuf, FollowedWorkspace>>,
 }
 
@@ -82,7 +82,7 @@ impl SessionLists {
         // What a list of before left behind is no list for others.
         let info = ClientInfo { interactive: false, reads_on: false, ..ClientInfo::local("gateway") };
         let link = engine.connect(info);
-        let follower = Follower { workspace, running: self.running.clone(), list: SessionList::default(), touched };
+        let follower = ListFollower { workspace, running: self.running.clone(), list: SessionList::default(), touched };
         tokio::spawn(follower.work(link, asked));
     }
 
@@ -157,14 +157,14 @@ impl SessionList {
 }
 
 /// Task of one workspace.
-struct Follower {
+struct ListFollower {
     workspace: PathBuf,
-    running: Running,
+    running: RunningSessions,
     list: SessionList,
     touched: Arc<AtomicBool>,
 }
 
-impl Follower {
+impl ListFollower {
     async fn work(mut self, mut link: Link, mut asked: mpsc::Receiver<ListQuestion>) {
         let mut waiting: Vec<ListQuestion> = Vec::new();
         let list = || Command::Engine(EngineCommand::List);
