@@ -330,8 +330,19 @@ fn load() -> Vec<Row> {
     ]
 }
 
-/// Memory after 200 turns at full speed, while their 100 clients stay, and once they left.
+/// Memory after 200 turns at full speed, all at once and 20 at a time, while their 100 clients stay and once they left.
 fn memory() -> Vec<Row> {
+    let [all, all_left] = memory_after(200);
+    let [some, some_left] = memory_after(20);
+    vec![
+        ("200 turns at once, 100 clients that stay: memory grows by", all, "2 times the text"),
+        ("the same, once the clients left", all_left, "-"),
+        ("200 turns, 20 at a time: memory grows by", some, "2 times the text"),
+        ("the same, once the clients left", some_left, "-"),
+    ]
+}
+
+fn memory_after(at_once: usize) -> [String; 2] {
     const TURNS: usize = 200;
     const PIECES: usize = 1_000;
     const SIZE: usize = 340;
@@ -343,12 +354,12 @@ fn memory() -> Vec<Row> {
     let pid = i32::try_from(serving.child.id()).unwrap();
     let ids = make(&place, TURNS);
     let before = pss(pid);
-    let readers: Vec<_> = ids
-        .chunks(2)
-        .enumerate()
-        .map(|(n, pair)| {
+    let pairs: Vec<(usize, &[String])> = ids.chunks(2).enumerate().collect();
+    let mut stay: Vec<Raw> = Vec::new();
+    for some in pairs.chunks(at_once / 2) {
+        let turns = some.iter().map(|(n, pair)| {
             let mut raw = client(&place, &format!("client-{n}"));
-            for (at, id) in (0..).zip(pair) {
+            for (at, id) in (0..).zip(*pair) {
                 raw.request(2 + 2 * at, "lisle.command", &session(id, "open", &json!({"rows": 1})));
                 raw.request(3 + 2 * at, "lisle.command", &session(id, "send", &json!({"text": "go"})));
             }
@@ -356,19 +367,17 @@ fn memory() -> Vec<Row> {
                 (0..2).for_each(|_| drop(raw.event("turn-ended")));
                 raw
             })
-        })
-        .collect();
-    let stay: Vec<Raw> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+        });
+        let turns: Vec<_> = turns.collect();
+        stay.extend(turns.into_iter().map(|reader| reader.join().unwrap()));
+    }
     let held = pss(pid) - before;
     drop(stay);
     place.status_until("the clients are gone", |status| status["clients"] == 0);
     let left = pss(pid) - before;
     let text = (TURNS * PIECES * SIZE) as f64 / 1e6;
     let times = |grown: f64| format!("{grown:.0} MB ({:.1} times {text:.0} MB)", grown / text);
-    vec![
-        ("200 turns, 100 clients that stay: memory grows by", times(held), "2 times the text"),
-        ("the same, once the clients left", times(left), "-"),
-    ]
+    [times(held), times(left)]
 }
 
 /// A client that comes back a thousand times while a turn streams, and gets each piece once.

@@ -36,12 +36,10 @@ impl Machine {
         match act {
             SessionCommand::Send { text, attachments, piped } => {
                 let steers = self.config.steer_by_default;
-                let said = UserText { piped, ..UserText::with(text, attachments) };
-                self.said(now, self.signed(said), steers, out);
+                self.said(now, UserText { piped, ..UserText::with(text, attachments) }, steers, out);
             }
             SessionCommand::Steer { text, attachments, piped } => {
-                let said = UserText { piped, ..UserText::with(text, attachments) };
-                self.said(now, self.signed(said), true, out);
+                self.said(now, UserText { piped, ..UserText::with(text, attachments) }, true, out);
             }
             SessionCommand::Type { command } if command.trim().is_empty() => {}
             SessionCommand::Type { command } => self.typed(now, command.trim(), out),
@@ -169,6 +167,7 @@ impl Machine {
     }
 
     fn said(&mut self, now: At, said: UserText, steers: bool, out: &mut Vec<Step>) {
+        let said = self.signed(said);
         if said.is_empty() {
             return;
         }
