@@ -10,7 +10,9 @@ use crate::domain::workspace::Workspace;
 use crate::gateway::access::Grant;
 use crate::gateway::server::Visit;
 use crate::gateway::session_lists::{ListPart, ListRange};
-use crate::protocol::{Command, ErrorCode, Event, Opened, SessionCommand, SessionEvent, Stamped};
+use crate::protocol::{
+    Command, EngineCommand, ErrorCode, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +54,14 @@ fn only_looks(command: &Command) -> bool {
             ..
         }
     )
+}
+
+/// Snapshot among events.
+fn opened(events: Vec<Arc<Stamped>>) -> Option<Opened> {
+    events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
+        Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
+        Event::Session { .. } | Event::Engine(_) => None,
+    })
 }
 
 fn ended() -> Problem {
@@ -135,16 +145,23 @@ impl Asking {
         }
     }
 
+    /// Makes a session, or opens the one that was made with the same key.
+    pub async fn create(&mut self, new: NewSession) -> Result<SessionMeta, Problem> {
+        let (events, refused) = self.answers(Command::Engine(EngineCommand::Create(new)), None).await?;
+        // One that was made before, and whose last turn was interrupted, is opened with a word about that.
+        match (opened(events), refused) {
+            (Some(opened), _) => Ok(opened.meta),
+            (None, Some(problem)) => Err(problem),
+            (None, None) => Err(Problem::unavailable("The session was not made.")),
+        }
+    }
+
     /// A session with its last rows.
     pub async fn open(&mut self, id: &SessionId, rows: usize) -> Result<Opened, Problem> {
         let command = Command::Session { id: id.clone(), command: SessionCommand::Open { rows } };
         let (events, refused) = self.answers(command, None).await?;
-        let opened = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
-            Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
-            Event::Session { .. } | Event::Engine(_) => None,
-        });
         // One whose last turn was interrupted is opened with a word about that.
-        match (opened, refused) {
+        match (opened(events), refused) {
             (Some(opened), _) => Ok(opened),
             (None, Some(problem)) => Err(self.not_opened(id, problem).await),
             (None, None) => Err(Problem::unavailable("The session was not opened.")),

@@ -141,12 +141,7 @@ pub(super) async fn create(
         new.key.get_or_insert_with(|| key.trim_matches('"').to_owned());
     }
     let mut asking = Asking::of(&guarding, &workspace, grant, false).await?;
-    let events = asking.ask(Command::Engine(EngineCommand::Create(new)), None).await?;
-    let made = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
-        Event::Session { event: SessionEvent::Opened(opened), .. } => Some(opened.meta),
-        Event::Session { .. } | Event::Engine(_) => None,
-    });
-    let made = made.ok_or_else(|| Problem::unavailable("The session was not made."))?;
+    let made = asking.create(new).await?;
     Ok(json(StatusCode::CREATED, &SessionMade { session: made }))
 }
 
