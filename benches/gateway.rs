@@ -39,11 +39,12 @@ const BEAT: Duration = Duration::from_millis(20);
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("turns", turns),
     ("stream", stream),
     ("join", join),
     ("load", load),
+    ("memory", memory),
     ("reconnects", reconnects),
     ("deaths", deaths),
 ];
@@ -327,6 +328,56 @@ fn load() -> Vec<Row> {
         ),
         ("the same: clients that read nothing and were cut off", format!("{cut} of {DEAF}"), "all"),
     ]
+}
+
+/// Memory after 200 turns at full speed, all at once and 20 at a time, while their 100 clients stay and once they left.
+fn memory() -> Vec<Row> {
+    let [all, all_left] = memory_after(200);
+    let [some, some_left] = memory_after(20);
+    vec![
+        ("200 turns at once, 100 clients that stay: memory grows by", all, "2 times the text"),
+        ("the same, once the clients left", all_left, "-"),
+        ("200 turns, 20 at a time: memory grows by", some, "2 times the text"),
+        ("the same, once the clients left", some_left, "-"),
+    ]
+}
+
+fn memory_after(at_once: usize) -> [String; 2] {
+    const TURNS: usize = 200;
+    const PIECES: usize = 1_000;
+    const SIZE: usize = 340;
+    let piece = "x".repeat(SIZE - 1) + " ";
+    let end = chunk(json!({}), json!("stop")) + "data: [DONE]\n\n";
+    let answer = chunk(json!({"content": piece}), Value::Null).repeat(PIECES) + &end;
+    let place = Place::new((0..TURNS).map(|_| Script::sse(&answer)), "parallel_requests = 256\n");
+    let serving = place.serve();
+    let pid = i32::try_from(serving.child.id()).unwrap();
+    let ids = make(&place, TURNS);
+    let before = pss(pid);
+    let pairs: Vec<(usize, &[String])> = ids.chunks(2).enumerate().collect();
+    let mut stay: Vec<Raw> = Vec::new();
+    for some in pairs.chunks(at_once / 2) {
+        let turns = some.iter().map(|(n, pair)| {
+            let mut raw = client(&place, &format!("client-{n}"));
+            for (at, id) in (0..).zip(*pair) {
+                raw.request(2 + 2 * at, "lisle.command", &session(id, "open", &json!({"rows": 1})));
+                raw.request(3 + 2 * at, "lisle.command", &session(id, "send", &json!({"text": "go"})));
+            }
+            std::thread::spawn(move || {
+                (0..2).for_each(|_| drop(raw.event("turn-ended")));
+                raw
+            })
+        });
+        let turns: Vec<_> = turns.collect();
+        stay.extend(turns.into_iter().map(|reader| reader.join().unwrap()));
+    }
+    let held = pss(pid) - before;
+    drop(stay);
+    place.status_until("the clients are gone", |status| status["clients"] == 0);
+    let left = pss(pid) - before;
+    let text = (TURNS * PIECES * SIZE) as f64 / 1e6;
+    let times = |grown: f64| format!("{grown:.0} MB ({:.1} times {text:.0} MB)", grown / text);
+    [times(held), times(left)]
 }
 
 /// A client that comes back a thousand times while a turn streams, and gets each piece once.

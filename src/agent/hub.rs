@@ -201,7 +201,8 @@ fn weight(item: &ToClient) -> usize {
 }
 
 /// Bytes that an event holds, roughly.
-pub(super) fn weight_of(stamped: &Stamped) -> usize {
+#[must_use]
+pub fn weight_of(stamped: &Stamped) -> usize {
     ENVELOPE
         + match &stamped.event {
             Event::Session { event: SessionEvent::Delta { add, .. }, .. } => add.len(),

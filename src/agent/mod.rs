@@ -66,5 +66,6 @@ pub use self::source_files::{NoSources, SourceBook};
 /// Contexts, patterns and strategies, for clients that change their files.
 pub use crate::store::prompt_files;
 pub use connections::{Connections, Keys, Listed, Opened};
+pub use hub::weight_of;
 pub use supervisor::{Engine, open};
 pub use undo::UndoSettings;

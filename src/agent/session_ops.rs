@@ -118,6 +118,14 @@ impl SessionOps {
         kept
     }
 
+    /// The session that was made with a key; of several, as a copy by another program leaves, the oldest.
+    pub(super) async fn made_with(&self, key: String) -> Option<SessionId> {
+        let store = self.store();
+        let all = blocking(move || store.list()).await?.sessions;
+        let made = all.into_iter().filter(|meta| meta.names.key.as_ref() == Some(&key));
+        made.min_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id))).map(|meta| meta.id)
+    }
+
     /// Lists the sessions; the actors' state is newer than the files.
     async fn listed(&self, sessions: Vec<SessionMeta>) {
         let live = self.shared.sessions.metas();

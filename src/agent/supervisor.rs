@@ -2,10 +2,12 @@
 //!
 //! It routes and does nothing else; an actor does the work of its session.
 
+mod creations;
+
+use self::creations::{CreationNews, Creations};
 use super::asker::Asker;
 use super::blocking::blocking;
 use super::client_link::{ClientInfo, FromClient, Link};
-use super::clock::now;
 use super::engine_setup::Setup;
 use super::event_outbox::EngineOutbox;
 use super::file_gates::FileGates;
@@ -22,12 +24,9 @@ use super::shared_state::Shared;
 use super::spawned::family::{Families, SpawnRequest};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
-use crate::domain::session::TitleFrom;
 use crate::domain::undo::UndoAim;
 use crate::domain::{MessageId, SessionId, SessionMeta};
-use crate::protocol::{
-    ClientRequest, Command, Configured, EngineCommand, EngineEvent, ErrorCode, NewSession, SessionCommand,
-};
+use crate::protocol::{ClientRequest, Command, Configured, EngineCommand, EngineEvent, ErrorCode, SessionCommand};
 use futures_util::FutureExt;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -88,7 +87,7 @@ pub fn open(setup: Setup) -> Engine {
     let (end, ended) = watch::channel(false);
     let out = EngineOutbox::new(hub.clone());
     let (spawn_requests, born) = mpsc::unbounded_channel();
-    let (made, ready) = mpsc::unbounded_channel();
+    let (creation_news, creations) = mpsc::unbounded_channel();
     let (crashes, crashed) = mpsc::unbounded_channel();
     let running_jobs = Arc::<AtomicUsize>::default();
     let shared = Arc::new(Shared {
@@ -111,14 +110,15 @@ pub fn open(setup: Setup) -> Engine {
         searches: HashMap::new(),
         listed: false,
         others: None,
-        made,
+        creations: Creations::default(),
+        creation_news,
         ends: Vec::new(),
         crashes,
         reopened: HashMap::new(),
         configured: Configured::default(),
         end,
     };
-    tokio::spawn(supervisor.work(Inlets { asked, news, born, made: ready, crashed }));
+    tokio::spawn(supervisor.work(Inlets { asked, news, born, creations, crashed }));
     Engine { hub, requests, ended, running_jobs }
 }
 
@@ -127,7 +127,7 @@ struct Inlets {
     asked: mpsc::Receiver<FromClient>,
     news: mpsc::UnboundedReceiver<ClientNews>,
     born: mpsc::UnboundedReceiver<SpawnRequest>,
-    made: mpsc::UnboundedReceiver<(SessionMeta, Option<Asker>)>,
+    creations: mpsc::UnboundedReceiver<CreationNews>,
     crashed: mpsc::UnboundedReceiver<SessionId>,
 }
 
@@ -141,8 +141,10 @@ struct Supervisor {
     listed: bool,
     /// Watcher of another program's changes.
     others: Option<ListWatcher>,
-    /// New sessions that are ready for their actor.
-    made: mpsc::UnboundedSender<(SessionMeta, Option<Asker>)>,
+    /// Keys of new sessions.
+    creations: Creations,
+    /// News of new sessions that take a while.
+    creation_news: mpsc::UnboundedSender<CreationNews>,
     ends: Vec<tokio::task::JoinHandle<()>>,
     /// Sessions whose actor panicked.
     crashes: mpsc::UnboundedSender<SessionId>,
@@ -169,7 +171,7 @@ impl Supervisor {
             goes_on = tokio::select! {
                 biased;
                 Some(news) = inlets.news.recv() => self.hear(news),
-                Some((meta, asker)) = inlets.made.recv() => { self.begin(meta, asker); true }
+                Some(news) = inlets.creations.recv() => { self.hear_of_creation(news); true }
                 Some(request) = inlets.born.recv() => { self.raise(request); true }
                 Some(session) = inlets.crashed.recv() => { self.reopen(&session); true }
                 from = inlets.asked.recv() => from.is_some_and(|from| self.take(from)),
@@ -321,22 +323,6 @@ impl Supervisor {
         tokio::spawn(work(ops, &self.shared));
     }
 
-    fn create(&mut self, new: NewSession, out: EngineOutbox) {
-        let alone = new.worktree;
-        let meta = self.new_meta(new);
-        if !alone {
-            return self.begin(meta, out.asker().clone());
-        }
-        // A checkout of a large repository takes its time.
-        let made = self.made.clone();
-        self.beside(out, |ops, _| async move {
-            if let Some(meta) = ops.with_worktree(meta).await {
-                // Without a supervisor there is no session either.
-                let _ = made.send((meta, ops.out.asker().clone()));
-            }
-        });
-    }
-
     /// Goes back to a message, after the files were restored where that is wanted.
     fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>, out: EngineOutbox) {
         let restored = files.map(|also| {
@@ -412,28 +398,6 @@ impl Supervisor {
         });
     }
 
-    /// A session as it is wanted. It has its id though it is not on disk yet.
-    fn new_meta(&self, new: NewSession) -> SessionMeta {
-        let now = now();
-        let id = self.shared.new_id(now);
-        let settings = &self.shared.setup.settings;
-        let mode = new.mode.unwrap_or(settings.mode).stricter(self.shared.loosest());
-        let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
-        let connections = &self.shared.setup.connections;
-        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
-        meta.thinking = new.thinking.unwrap_or_default();
-        meta.labels = new.labels;
-        meta.names.alias = new.alias;
-        if let Some(title) = new.title.filter(|title| !title.trim().is_empty()) {
-            (meta.title, meta.title_from) = (title, TitleFrom::User);
-        }
-        meta.model = new.model.or_else(|| {
-            let info = meta.asked().and_then(|name| connections.info(name))?;
-            Some(info.default_model).filter(|model| !model.is_empty())
-        });
-        meta
-    }
-
     /// A session that a call spawned begins its work.
     fn raise(&mut self, request: SpawnRequest) {
         let SpawnRequest { meta, link, prompt, ready } = request;
@@ -453,12 +417,6 @@ impl Supervisor {
         }
         // Whoever spawned it may have ended meanwhile.
         let _ = ready.send(mailbox);
-    }
-
-    fn begin(&mut self, meta: SessionMeta, asker: Option<Asker>) {
-        let mailbox = self.start(meta.id.clone(), Some(meta));
-        // A fresh actor takes what comes.
-        let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: 0 }, asker));
     }
 
     /// Hands a command to a session, and starts its actor where there is none. Waits for nothing.

@@ -14,6 +14,7 @@ use super::rows::now;
 use crate::routes::allow::{Admission, Knock, SignatureError, SignedRequest, verify};
 use crate::routes::channel_config::ChannelConfig;
 use crate::routes::key::{AgentId, SessionKey};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub enum InboundProof<'a> {
 }
 
 /// Outcome for a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum InboundAnswer {
     /// It was taken.

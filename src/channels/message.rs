@@ -5,6 +5,7 @@
 use crate::domain::sanitise::{clean, clean_line, reveal_line};
 use crate::routes::key::ChatType;
 use crate::routes::routing::{BindingFacts, InboundRoute, RoutedChat};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Longest id in bytes: of messages, senders, chats, accounts and threads.
@@ -15,7 +16,7 @@ const MAX_NAME: usize = 80;
 const MAX_ROLES: usize = 256;
 
 /// Sender of a message.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessageSender {
     /// Id on the channel.
@@ -26,7 +27,7 @@ pub struct MessageSender {
 }
 
 /// Chat of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessageChat {
     /// Type.
@@ -40,7 +41,7 @@ pub struct MessageChat {
 }
 
 /// Message from a channel: the body of `POST /v1/inbound`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InboundMessage {
     /// Id on the channel: a message is taken once.

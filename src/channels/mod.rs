@@ -50,6 +50,7 @@ use crate::routes::config::SessionConfig;
 use crate::routes::key::OpaqueChannels;
 use hub::ChannelHub;
 use ledger::Ledger;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -62,7 +63,7 @@ const DEAD_LETTERS: u64 = 64 << 20;
 pub struct Channels(Arc<ChannelHub>);
 
 /// Figures of the channels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChannelFigures {
     /// Configured channels.

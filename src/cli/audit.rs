@@ -4,12 +4,16 @@ use super::args::Audit;
 use super::exit::Exit;
 use super::output::{complain, say};
 use super::sessions::session_named;
-use crate::domain::audit_log::{AuditEntry, AuditLog, Fate};
+use crate::domain::audit_log::{AuditEntry, AuditLog, AuditMessage, Fate};
 use crate::domain::permission::Sandbox;
 use crate::domain::sanitise;
 use crate::local_time::second;
 use crate::runtime::setup::Bootstrap;
+use serde::Serialize;
 use std::fmt::Write;
+
+/// Fate of a message, beside those of calls.
+const SENT: &str = "sent";
 
 pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
     let Some(id) = session_named(bootstrap, &args.id) else { return Exit::Usage };
@@ -22,26 +26,41 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
     };
     let log = AuditLog::of(id, &seen.rows, usize::MAX);
     let shown = log.entries.iter().filter(|entry| !args.refused || entry.fate() == Fate::Refused);
+    let mut messages = log.messages.iter().filter(|_| !args.refused).peekable();
     let mut out = String::new();
     for entry in shown {
+        while let Some(message) = messages.next_if(|message| message.at <= entry.at) {
+            put_message(&mut out, message, args.json);
+        }
         if args.json {
-            out.push_str(&json(entry));
-            out.push('\n');
+            out.push_str(&json(entry, entry.fate().word()));
         } else {
             line(&mut out, entry);
         }
     }
+    messages.for_each(|message| put_message(&mut out, message, args.json));
     say(&out);
     Exit::Done
 }
 
 /// The entry with what became of it, as one line.
-fn json(entry: &AuditEntry) -> String {
+fn json(entry: &impl Serialize, fate: &str) -> String {
     let mut value = serde_json::to_value(entry).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
-        object.insert("fate".to_owned(), entry.fate().word().into());
+        object.insert("fate".to_owned(), fate.into());
     }
-    sanitise::reveal_json(&value.to_string()).into_owned()
+    sanitise::reveal_json(&value.to_string()).into_owned() + "\n"
+}
+
+/// Message of a client, on the line of a call that it may have caused.
+fn put_message(out: &mut String, message: &AuditMessage, as_json: bool) {
+    if as_json {
+        return out.push_str(&json(message, SENT));
+    }
+    let subject = sanitise::reveal_line(message.subject.trim());
+    let who = sanitise::clean_line(&message.client);
+    let at = second(message.at);
+    let _ = writeln!(out, "{at}  {SENT:<9}  {:<7}  {:<9}  message {subject}  (by {who})", "-", "-");
 }
 
 fn line(out: &mut String, entry: &AuditEntry) {

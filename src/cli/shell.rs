@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::output::{complain, hint, print_json, put};
 use super::run_events;
 use crate::domain::nearest::nearest;
+use crate::gateway::schema::gateway_schema;
 use clap::CommandFactory;
 use clap_complete::env::{CompleteEnv, Shells};
 use std::io;
@@ -85,5 +86,6 @@ pub(super) fn schema(command: SchemaCommand) -> Exit {
     match command {
         SchemaCommand::Events => print_json(&run_events::events_schema()),
         SchemaCommand::Result => print_json(&run_events::result_schema()),
+        SchemaCommand::Gateway => print_json(&gateway_schema()),
     }
 }

@@ -1,5 +1,6 @@
 //! Files that go along with a message or a result: kept below the session's folder, sent as the provider can take them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ pub const FOLDER: &str = "attachments";
 pub const LARGEST: u64 = 20 * 1024 * 1024;
 
 /// A file of a session that goes to the model beside text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attachment {
     /// Its name as the user knows it.
     pub name: String,
@@ -28,7 +29,7 @@ pub struct Attachment {
 }
 
 /// Kind of an attached file. The words are Craft Agents'.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttachmentKind {
     /// A picture that models can look at.

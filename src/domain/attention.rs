@@ -1,6 +1,7 @@
 //! State of a session in one value, for every place that shows it: list, inbox, title, notifications, quit dialog, JSON.
 
 use super::session::{Activity, SessionMeta};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Attention that a session asks of the user. Derived from [`SessionMeta`] alone, so engine, screen and command line agree.
@@ -22,7 +23,7 @@ pub enum Attention {
 }
 
 /// Last turn of a session that came to no end of its own. Kept in the header until the next turn ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// How it ended.
     pub how: Broken,
@@ -38,7 +39,7 @@ pub struct Unfinished {
 }
 
 /// How a turn ended that came to no end of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Broken {
     /// Its request failed.

@@ -1,15 +1,17 @@
-//! Audit log of a session: every tool call with the mode, what let it run or stopped it, and what held it back.
+//! Audit log of a session: every tool call with the mode, what let it run or stopped it, and what held it back; and the
+//! clients that sent messages.
 //!
 //! It is no file of its own: it is read from the rows of the session, in which each decision is kept with its call.
 
-use super::ids::{At, CallId, SessionId};
+use super::ids::{At, CallId, MessageId, SessionId};
 use super::message::{Body, Message};
 use super::permission::{Authority, Decision};
 use super::tool::ToolStatus;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Audit log of one session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditLog {
     /// Session id.
@@ -19,10 +21,27 @@ pub struct AuditLog {
     /// Earlier calls that were left out because there are too many.
     #[serde(default)]
     pub left_out: usize,
+    /// Messages of the user that a client of a gateway sent, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<AuditMessage>,
+}
+
+/// One message of a client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditMessage {
+    /// Time of the message.
+    pub at: At,
+    /// Message id.
+    pub message: MessageId,
+    /// Client that sent it, by name. Not sanitised.
+    pub client: String,
+    /// Beginning of its text. Not sanitised.
+    pub subject: String,
 }
 
 /// One tool call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// Time of the proposal.
@@ -87,6 +106,18 @@ impl AuditEntry {
     }
 }
 
+/// Characters of a message in the log.
+const SUBJECT: usize = 200;
+
+impl AuditMessage {
+    /// The message of a row, if a client of a gateway sent it.
+    fn of(row: &Message) -> Option<Self> {
+        let Body::User(said) = &row.body else { return None };
+        let subject = said.told().chars().take(SUBJECT).collect();
+        Some(Self { at: row.at, message: row.id.clone(), client: said.client.clone()?, subject })
+    }
+}
+
 impl AuditLog {
     /// Reads it from the rows of a session, keeping the last `most` calls.
     #[must_use]
@@ -108,7 +139,9 @@ impl AuditLog {
             .collect();
         let left_out = entries.len().saturating_sub(most);
         entries.drain(..left_out);
-        Self { session, entries, left_out }
+        let mut messages: Vec<AuditMessage> = rows.iter().filter_map(AuditMessage::of).collect();
+        messages.drain(..messages.len().saturating_sub(most));
+        Self { session, entries, left_out, messages }
     }
 
     /// Number of calls with this outcome.
@@ -137,7 +170,7 @@ impl Authority {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
-    use crate::domain::ids::MessageId;
+    use crate::domain::message::UserText;
     use crate::domain::permission::{Mode, Sandbox};
     use crate::domain::tool::{ToolCall, ToolFigures};
 
@@ -182,8 +215,21 @@ mod tests {
         use Fate::{Dropped, Elsewhere, Ran, Refused, Waits};
         assert_eq!(fates, [Ran, Ran, Refused, Waits, Dropped, Elsewhere, Ran]);
         assert_eq!((log.count(Ran), log.left_out), (3, 0));
-        let last = AuditLog::of(session, &rows, 2);
+        let last = AuditLog::of(session.clone(), &rows, 2);
         assert_eq!((last.entries.len(), last.left_out), (2, 5));
         assert_eq!(last.entries[0].call.as_str(), "f");
+    }
+
+    #[test]
+    fn messages_name_the_client_that_sent_them() {
+        let said = |id: &str, client: Option<&str>| {
+            let text = UserText { client: client.map(str::to_owned), ..UserText::from("look") };
+            Message::new(MessageId::new(id), At(7), Body::User(text))
+        };
+        let rows = [said("a", None), said("b", Some("phone (token anna)")), call("c", ToolStatus::Completed, None)];
+        let log = AuditLog::of(SessionId::parse("s").unwrap(), &rows, 100);
+        let shown: Vec<(&str, &str, &str)> =
+            log.messages.iter().map(|one| (one.message.as_str(), one.client.as_str(), one.subject.as_str())).collect();
+        assert_eq!(shown, [("b", "phone (token anna)", "look")]);
     }
 }

@@ -3,10 +3,11 @@
 //! A colour is one of the theme's names, or a pair for light and dark ground in one of CSS's notations (hex, `rgb()`,
 //! `hsl()`, `oklch()`). Which cells get which style is the theme's.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A colour of the theme, by what it means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum System {
     /// Chosen or new items.
@@ -32,11 +33,11 @@ impl System {
 }
 
 /// Red, green and blue of sRGB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
 /// A colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Colour {
     /// One of the theme's, in percent of its strength: `info`, `foreground/50`.

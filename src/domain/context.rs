@@ -1,10 +1,11 @@
 //! Content of a model's context window in parts, with their sizes.
 
 use super::ids::SessionId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Kind of a part of the context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextSort {
     /// Identity of the agent, environment, permission mode: lisle's own words.
@@ -63,7 +64,7 @@ impl ContextSort {
 }
 
 /// A part of a context.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextPart {
     /// Kind of the part.
     pub sort: ContextSort,
@@ -76,7 +77,7 @@ pub struct ContextPart {
 }
 
 /// Source of the figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measured {
     /// From the lengths of the texts.
@@ -87,7 +88,7 @@ pub enum Measured {
 }
 
 /// Content of the next request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextReport {
     /// Session id.
     pub session: SessionId,

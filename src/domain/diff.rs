@@ -1,11 +1,12 @@
 //! The difference between two texts, as values that the screen can draw and the engine can count.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::DiffableStr;
 use std::ops::Range;
 
 /// Change of one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDiff {
     /// The file, as shown to the user (relative to the working directory where it lies below it).
     pub path: String,
@@ -55,7 +56,7 @@ pub const ROW: usize = 64_000;
 const AROUND: usize = 300;
 
 /// One changed place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hunk {
     /// First line in the old text, from 1.
     pub old_start: u32,
@@ -66,7 +67,7 @@ pub struct Hunk {
 }
 
 /// One line of a hunk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffLine {
     /// Context, removed or added.
     pub kind: DiffKind,
@@ -75,7 +76,7 @@ pub struct DiffLine {
 }
 
 /// Kind of a diff line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DiffKind {
     /// Unchanged.

@@ -1,11 +1,12 @@
 //! Extensions as clients see them: sources, skills, agents and commands, where each comes from, and its state.
 
 use super::source::{SourceState, SourceView};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Owner of an extension's file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExtensionOrigin {
     /// The user, in the folder of the configuration.
@@ -33,7 +34,7 @@ impl ExtensionOrigin {
 }
 
 /// Kind of an extension.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExtensionKind {
     /// Server whose tools models call.
@@ -61,7 +62,7 @@ impl ExtensionKind {
 }
 
 /// State of an extension.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 pub enum ExtensionState {
     /// Usable.
@@ -105,7 +106,7 @@ impl ExtensionState {
 }
 
 /// One extension of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionView {
     /// Kind.

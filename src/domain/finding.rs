@@ -1,5 +1,6 @@
 //! Findings about this machine and this installation: one thing each, and the advice.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One thing that was looked at.
@@ -17,7 +18,7 @@ pub struct Finding {
 }
 
 /// Health of something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
     /// As it should be.

@@ -1,10 +1,11 @@
 //! Identifiers and instants as types of their own, so that one cannot be passed for another.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Milliseconds since the Unix epoch, as the session files store them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct At(pub i64);
 
@@ -25,7 +26,7 @@ impl At {
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(transparent)]
         pub struct $name(String);
 
@@ -66,7 +67,7 @@ text_id! {
 ///
 /// The built-in agent is `demo`. Its older word, `rehearsal`, is the same name wherever one is read. Files and the protocol
 /// keep the older word, which versions before the change understand: their sessions go on with this one, and back.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub struct ConnectionName(String);
 
@@ -153,7 +154,7 @@ impl fmt::Display for BadSessionId {
 impl std::error::Error for BadSessionId {}
 
 /// A session's id, which is its directory's name. It is checked here, once, so that it can become part of a path.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
 

@@ -1,10 +1,11 @@
 //! Commands that go on in the background, as the screen shows them.
 
 use super::ids::At;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A command that goes on, or went on, beside the turns of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobShown {
     /// Its name, which the model uses, too.
     pub id: String,
@@ -22,7 +23,7 @@ pub struct JobShown {
 }
 
 /// End of a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobEnd {
     /// Time of the end.
     pub at: At,
@@ -38,7 +39,7 @@ pub struct JobEnd {
 }
 
 /// Cause of a job's end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndedBy {
     /// It ended by itself, or a limit did.

@@ -3,10 +3,11 @@
 use super::attachment::Attachment;
 use super::ids::{At, CallId, MessageId};
 use super::tool::ToolCall;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One row. Final rows never change; a row that is still live is sent again whole, or grows by text deltas.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     /// Its id. Not unique in files of other programs: rows are addressed by id and occurrence there.
     pub id: MessageId,
@@ -26,7 +27,7 @@ pub struct Message {
 }
 
 /// Content of a row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "row")]
 pub enum Body {
     /// The user's message.
@@ -48,7 +49,7 @@ pub enum Body {
 }
 
 /// The user's message.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UserText {
     /// The text.
     pub text: String,
@@ -61,6 +62,9 @@ pub struct UserText {
     /// Byte from which on it is not the user's own words: a script piped it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piped: Option<usize>,
+    /// Client of a gateway that sent it, by name; `None` for one in the engine's process. Not sanitised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 impl UserText {
@@ -80,7 +84,7 @@ impl UserText {
     /// A text with files.
     #[must_use]
     pub fn with(text: impl Into<String>, attachments: Vec<Attachment>) -> Self {
-        Self { text: text.into(), attachments, steer: false, piped: None }
+        Self { text: text.into(), attachments, ..Self::default() }
     }
 
     /// Neither text nor files.
@@ -112,7 +116,7 @@ impl From<&str> for UserText {
 }
 
 /// Text of the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantText {
     /// Markdown.
     pub text: String,
@@ -131,7 +135,7 @@ pub struct AssistantText {
 }
 
 /// Reason why an answer was cut off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutBy {
     /// The user stopped the turn.
@@ -164,7 +168,7 @@ impl AssistantText {
 }
 
 /// Thinking of the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thinking {
     /// The text; may be empty where the provider hides it.
     pub text: String,
@@ -177,7 +181,7 @@ pub struct Thinking {
 }
 
 /// Blocks of a provider, kept byte for byte.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Native {
     /// The wire format that can replay them: `anthropic-messages`, `openai-responses` …
     pub wire: String,
@@ -186,7 +190,7 @@ pub struct Native {
 }
 
 /// A failure, with what helps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// One of the codes of Craft Agents' error list, e.g. `rate_limited`, `network_error`.
     pub code: String,
@@ -203,7 +207,7 @@ pub struct Failure {
 }
 
 /// Remedy after a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureAction {
     /// Send the same request again.
@@ -219,7 +223,7 @@ pub enum FailureAction {
 }
 
 /// A remark of the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Info {
     /// Text.
     pub text: String,
@@ -234,7 +238,7 @@ pub struct Info {
 
 /// Content that a compaction carries over. The lists are kept beside the text, so that the next
 /// compaction continues them instead of summarising a summary.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Carried {
     /// Text for the model: its conversation begins with it.
@@ -263,7 +267,7 @@ impl From<String> for Carried {
 }
 
 /// Subject of a remark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InfoKind {
     /// The permission mode changed.
@@ -285,7 +289,7 @@ pub enum InfoKind {
 }
 
 /// A submitted plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Its file.
     pub path: String,
@@ -294,7 +298,7 @@ pub struct Plan {
 }
 
 /// A line that this version cannot show as anything else.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Odd {
     /// Irregularity: an unknown type, or a line that does not parse.
     pub what: String,

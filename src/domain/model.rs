@@ -3,10 +3,11 @@
 //! The source of the figures (the configuration, a built-in table, the server) is up to the engine.
 
 use super::session::ThinkingLevel;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Figures of a connection's model. `None`: unknown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelFigures {
     /// The model's name at the connection.
     pub model: String,
@@ -27,7 +28,7 @@ pub struct ModelFigures {
 }
 
 /// Price of a model, in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelPrice {
     /// Tokens of the prompt.
     pub input: f64,
@@ -38,7 +39,7 @@ pub struct ModelPrice {
 }
 
 /// Meaning of a thinking level for a model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelMeaning {
     /// Level.
     pub level: ThinkingLevel,

@@ -1,9 +1,10 @@
 //! A short word to the user: what happened and what to do about it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Level of a notice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Success.
@@ -15,7 +16,7 @@ pub enum Level {
 }
 
 /// A sentence for the status area of the screen, or for stderr.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
     /// Level.
     pub level: Level,

@@ -1,5 +1,6 @@
 //! Permission modes and what is remembered of each decision.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The programs that only read, given the right arguments. A command of these alone runs without a question, so whoever
@@ -164,7 +165,7 @@ pub const WIDE_READERS: &[&str] = &[
 /// Permission mode: the actions of an agent that need no approval.
 ///
 /// Stored as `safe`, `ask` and `allow-all`, the ids that Craft Agents uses; every alias is accepted on input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub enum Mode {
     /// Read only. Never asks; a blocked call is reported.
@@ -242,7 +243,7 @@ impl From<Mode> for String {
 }
 
 /// The sandbox that a command ran in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sandbox {
     /// Nothing but the process limits.
@@ -255,7 +256,7 @@ pub enum Sandbox {
 }
 
 /// State of the sandbox on this machine: abilities of the system, and the user's settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "can", content = "others")]
 pub enum SandboxState {
     /// The system cannot: commands run as the user would run them.
@@ -289,7 +290,7 @@ impl SandboxState {
 }
 
 /// Authority that allowed or stopped a tool call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "by", content = "what")]
 pub enum Authority {
     /// The table of the permission mode.
@@ -307,7 +308,7 @@ pub enum Authority {
 }
 
 /// The decision on one tool call. It is stored with the call and never changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// It was allowed to run.

@@ -6,6 +6,7 @@
 
 use super::permission::Mode;
 use crate::domain::hex::sha256_hex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -42,7 +43,7 @@ pub fn approval_mode(text: &str) -> Option<Mode> {
 const COMMENT: &str = "Comment: ";
 
 /// One step of a plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanStep {
     /// Its place in the plan, from 1.
@@ -61,7 +62,7 @@ pub struct PlanStep {
 }
 
 /// Status of a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepStatus {
     /// Not begun.
@@ -128,7 +129,7 @@ enum PlanForm {
 }
 
 /// The user's marks on one step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepMark {
     /// Number of the step.
     pub number: u32,
@@ -140,7 +141,7 @@ pub struct StepMark {
 }
 
 /// Approval of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanApproval {
     /// The mode that follows.
     pub mode: Mode,
@@ -284,7 +285,7 @@ pub fn hash(markdown: &str) -> String {
 }
 
 /// A plan that was approved, and how far it is carried out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// Its title.
@@ -357,7 +358,7 @@ impl Progress {
 }
 
 /// Record of Craft Agents in a session's header about a plan that is carried out after a compaction.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingExecution {
     /// The plan's file.

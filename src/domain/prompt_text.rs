@@ -1,12 +1,13 @@
 //! Named texts of the user that shape a conversation: contexts, patterns and strategies. Their names, their origin, and the
 //! variables in a pattern. Files are `store`'s business.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Kind of a named text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptKind {
     /// Part of the system prompt: `contexts/NAME`.
@@ -90,7 +91,7 @@ const LONGEST_NAME: usize = 100;
 pub const NO_TEXT: &str = "none";
 
 /// A named text as a session keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedText {
     /// Its name.
     pub name: String,
@@ -100,7 +101,7 @@ pub struct NamedText {
 
 /// Named texts in the system prompt of a session. They are stored with it: later changes of the files do not change a
 /// conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Preamble {
     /// Strategy, which comes first.

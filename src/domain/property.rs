@@ -5,11 +5,12 @@
 use super::colour::{Colour, System};
 use super::notice::Notice;
 use jiff::civil::{Date, DateTime};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 /// Category of a status: open or closed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
     /// Still worked on.
@@ -20,7 +21,7 @@ pub enum Category {
 }
 
 /// A status that a session can have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// Its id: what sessions store.
     pub id: String,
@@ -41,7 +42,7 @@ pub struct Status {
 }
 
 /// Type of a label's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueType {
     /// Any text.
@@ -53,7 +54,7 @@ pub enum ValueType {
 }
 
 /// A rule that gives a label to a session by what the user writes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AutoRule {
     /// A regular expression.
     pub pattern: String,
@@ -66,7 +67,7 @@ pub struct AutoRule {
 }
 
 /// A label that sessions can have, with those below it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Label {
     /// Its id, unique in the whole tree.
     pub id: String,
@@ -83,7 +84,7 @@ pub struct Label {
 }
 
 /// A named filter of the list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SavedView {
     /// Its id.
     pub id: String,
@@ -98,7 +99,7 @@ pub struct SavedView {
 }
 
 /// All that a workspace defines.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Properties {
     /// The statuses, in order.
     pub statuses: Vec<Status>,
@@ -113,7 +114,7 @@ pub struct Properties {
 }
 
 /// A definition to be added to the workspace's files.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "define", content = "with")]
 pub enum Definition {
     /// A label below `under`, or at the top; its id is made of the name.

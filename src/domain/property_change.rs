@@ -3,10 +3,11 @@
 use super::ids::At;
 use super::property::{add_label, remove_label};
 use super::session::SessionMeta;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A change of a session's properties that needs no conversation. It is made to one session or to many.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "change", content = "to")]
 pub enum PropertyChange {
     /// The status, by id.

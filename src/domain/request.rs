@@ -5,11 +5,12 @@ use super::plan::PlanApproval;
 use super::rule::{Offer, Rule, RuleScope};
 use super::secret::{Key, on_the_wire};
 use super::tool::Proposal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Request that waits for the user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// Its id; the first answer to it counts.
     pub id: RequestId,
@@ -32,7 +33,7 @@ impl Request {
 }
 
 /// Content of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "ask")]
 pub enum Ask {
     /// May this call run?
@@ -48,7 +49,7 @@ pub enum Ask {
 }
 
 /// The key of a connection is wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeyRequest {
     /// The connection.
     pub connection: ConnectionName,
@@ -61,7 +62,7 @@ pub struct KeyRequest {
 }
 
 /// Subject of trust.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustWhat {
     /// A workspace that another program made: its modes are not capped any more, and its rules count.
@@ -76,7 +77,7 @@ pub enum TrustWhat {
 }
 
 /// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustRequest {
     /// Subject of trust.
     pub what: TrustWhat,
@@ -96,7 +97,7 @@ pub struct TrustRequest {
 }
 
 /// May this call run?
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     /// The call that waits.
     pub call: CallId,
@@ -133,7 +134,7 @@ pub struct Approval {
 }
 
 /// A simple command of a command line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartShown {
     /// As it stands in the line. Not sanitised.
     pub text: String,
@@ -151,7 +152,7 @@ pub struct PartShown {
 pub const FILE_CHANGE: &str = "File change: ";
 
 /// Verdict on a part of a command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartState {
     /// It only reads: it is not asked for.
@@ -163,7 +164,7 @@ pub enum PartState {
 }
 
 /// Plan to be approved.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanReview {
     /// Its file.
     pub path: PathBuf,
@@ -183,7 +184,7 @@ pub struct PlanReview {
 }
 
 /// Origin of a plan's text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanOrigin {
     /// The agent submitted it so.
@@ -196,7 +197,7 @@ pub enum PlanOrigin {
 }
 
 /// The agent's own question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentQuestion {
     /// The call that waits for the answer.
     pub call: CallId,
@@ -207,7 +208,7 @@ pub struct AgentQuestion {
 }
 
 /// The user's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "answer", content = "with")]
 pub enum UserAnswer {
     /// Run it, this once.
@@ -240,6 +241,7 @@ pub enum UserAnswer {
     Trust(bool),
     /// The key of a connection. It shows itself nowhere.
     #[serde(with = "on_the_wire")]
+    #[schemars(with = "String")]
     Key(Key),
 }
 

@@ -7,11 +7,12 @@ mod words;
 use super::access::Service;
 use super::paths::{is_protected_for_commands, is_secret};
 use super::source::TOOL_PREFIX;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Effect of a rule on a call that it matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleEffect {
     /// The call runs where the table of the modes would ask.
@@ -23,7 +24,7 @@ pub enum RuleEffect {
 }
 
 /// One rule. What is left out matches everything.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rule {
     /// Effect.
     pub effect: RuleEffect,
@@ -67,7 +68,7 @@ pub struct Rule {
 }
 
 /// Scope of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleScope {
     /// This session.
@@ -94,7 +95,7 @@ impl RuleScope {
 }
 
 /// A rule in force, with where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KnownRule {
     /// The rule.
     pub rule: Rule,
@@ -116,7 +117,7 @@ pub struct KnownRule {
 }
 
 /// A rule that an answer would keep, for a part of what is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Offer {
     /// The rule.
     pub rule: Rule,

@@ -1,10 +1,11 @@
 //! Results of a search: hits in sessions, and how it ended.
 
 use super::ids::{At, MessageId, SessionId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Place of a hit in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HitIn {
     /// In the title.
@@ -24,7 +25,7 @@ pub enum HitIn {
 }
 
 /// A line that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowHit {
     /// Place in the session.
     pub place: HitIn,
@@ -41,7 +42,7 @@ pub struct RowHit {
 }
 
 /// Hits in one session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionHits {
     /// The session.
     pub session: SessionId,
@@ -56,7 +57,7 @@ pub struct SessionHits {
 }
 
 /// End of a search.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Searched {
     /// Sessions looked at.
     pub sessions: u64,

@@ -4,11 +4,12 @@ use super::attention::Unfinished;
 use super::ids::{At, CallId, ConnectionName, MessageId, SessionId};
 use super::permission::Mode;
 use super::usage::Usage;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Thinking level of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ThinkingLevel {
     /// Not at all.
@@ -54,7 +55,7 @@ impl ThinkingLevel {
 }
 
 /// Switch of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionSwitch {
     /// Prompts stay in the vendor's cache for an hour or longer, where it has that.
@@ -66,7 +67,7 @@ pub enum SessionSwitch {
 }
 
 /// Source of a session's title. A user's title is never overwritten.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TitleFrom {
     /// None yet, or the start of the first message.
@@ -79,7 +80,7 @@ pub enum TitleFrom {
 }
 
 /// State of a session's switches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SessionSwitches {
     /// Prompts stay in the vendor's cache for an hour or longer, where it has that.
@@ -91,12 +92,15 @@ pub struct SessionSwitches {
 }
 
 /// Names that belong to a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SessionNames {
     /// Its own on the command line, unique in its workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
+    /// Key of its creation, which the client chose: a second session is not made with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The program that it was imported from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
@@ -109,7 +113,7 @@ pub struct SessionNames {
 }
 
 /// All that is known of a session without its messages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionMeta {
     /// The directory's name.
     pub id: SessionId,
@@ -215,7 +219,7 @@ pub struct SessionMeta {
 }
 
 /// A git worktree that was made for a session. It is the session's directory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Worktree {
     /// The repository that it belongs to.
     pub repository: PathBuf,
@@ -226,7 +230,7 @@ pub struct Worktree {
 }
 
 /// The session and the message that a branch began with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BranchedFrom {
     /// The session.
     pub session: SessionId,
@@ -235,7 +239,7 @@ pub struct BranchedFrom {
 }
 
 /// Origin of a spawned session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpawnedBy {
     /// The session.
     pub session: SessionId,
@@ -244,7 +248,7 @@ pub struct SpawnedBy {
 }
 
 /// Activity of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "is", content = "what")]
 pub enum Activity {
     /// Nothing.

@@ -1,9 +1,10 @@
 //! Health of a session's files, as `lisle sessions verify` and `repair` tell it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Health of a session's files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthReport {
     /// The session; empty only in a default value.
     pub session: String,

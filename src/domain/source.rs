@@ -1,5 +1,6 @@
 //! Sources as clients see them: which there are, what state they are in, what they offer.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 pub const TOOL_PREFIX: &str = "mcp__";
 
 /// One source of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceView {
     /// Name in tool names and commands.
@@ -28,7 +29,7 @@ pub struct SourceView {
 }
 
 /// State of a source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 pub enum SourceState {
     /// Starts with the next message of a session that uses it.
@@ -52,7 +53,7 @@ pub enum SourceState {
 }
 
 /// One tool of a source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceToolView {
     /// Name that models call.

@@ -6,6 +6,7 @@
 use super::ids::{At, ConnectionName, SessionId};
 use super::session::SessionMeta;
 use super::usage::RequestUsage;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ pub struct Spent {
 }
 
 /// Usage of several requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sum {
     /// Number of requests.
@@ -68,7 +69,7 @@ impl Sum {
 }
 
 /// Group of requests with its usage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageGroup {
     /// The day (`2026-11-22`), the model, the session's id or the start of the turn in milliseconds.
@@ -82,7 +83,7 @@ pub struct UsageGroup {
 }
 
 /// Sessions whose totals hold more than the records do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Beyond {
     /// Number of sessions.
@@ -94,7 +95,7 @@ pub struct Beyond {
 }
 
 /// Usage, for the screen.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Spending {
     /// Session whose turns were asked for.

@@ -5,6 +5,7 @@ use super::attachment::Attachment;
 use super::diff::FileDiff;
 use super::ids::{CallId, SessionId};
 use super::permission::Decision;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -49,7 +50,7 @@ pub fn without_intent(input: &Value) -> Value {
 }
 
 /// State of a tool call. Stored under Craft Agents' names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStatus {
     /// Proposed by the model; not yet decided, or waiting for an answer.
@@ -73,7 +74,7 @@ impl ToolStatus {
 }
 
 /// Figures for the tool line of the transcript, and what can be unfolded below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolFigures {
     /// Exit status of a command.
@@ -113,7 +114,7 @@ pub struct ToolFigures {
 }
 
 /// A spawned session as the call that spawned it shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Child {
     /// Session id.
@@ -133,7 +134,7 @@ pub struct Child {
 }
 
 /// One tool call of the transcript, from proposal to result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// The provider's id of the call.
     pub id: CallId,
@@ -345,7 +346,7 @@ pub enum PathPlace {
 }
 
 /// The exact effect, for the user who is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Proposal {
     /// This command in this directory.
@@ -405,7 +406,7 @@ pub enum Proposal {
 }
 
 /// The change of one file among several.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileChange {
     /// The change.
     pub diff: FileDiff,
@@ -533,7 +534,7 @@ impl Outcome {
 }
 
 /// One line of the todo list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TodoItem {
     /// Task.
     pub content: String,
@@ -542,7 +543,7 @@ pub struct TodoItem {
 }
 
 /// Status of a todo item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
     /// Not begun.

@@ -1,16 +1,17 @@
 //! Sessions in the trash.
 
 use super::ids::{At, SessionId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The name of a session in the trash: `ID-TIME`, its directory's name; with `-cleared` behind it where only the
 /// messages of a session are there.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct TrashId(pub String);
 
 /// A session in the trash.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trashed {
     /// Its name there.
     pub trash: TrashId,

@@ -4,7 +4,9 @@
 
 use super::diff::FileDiff;
 use super::ids::{At, MessageId};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -70,7 +72,7 @@ pub enum PathEntry {
 pub struct Attributes(Option<Arc<KnownAttributes>>);
 
 /// Attributes that are known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KnownAttributes {
     /// User and group; `None` for those of this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,6 +106,20 @@ impl Attributes {
 impl Serialize for Attributes {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.known().serialize(to)
+    }
+}
+
+impl JsonSchema for Attributes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Option::<KnownAttributes>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Option::<KnownAttributes>::json_schema(generator)
     }
 }
 
@@ -159,7 +175,7 @@ pub struct UndoEntry {
 }
 
 /// Target of an undo.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "undo", content = "with")]
 pub enum UndoAim {
     /// The last turn that changed files.
@@ -171,7 +187,7 @@ pub enum UndoAim {
 }
 
 /// Preview of an undo. Nothing in it was done yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoPlan {
     /// Target.
     pub aim: UndoAim,
@@ -191,10 +207,11 @@ pub struct UndoPlan {
 }
 
 /// One file of an [`UndoPlan`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoFile {
     /// The path: absolute, without links.
     #[serde(with = "native")]
+    #[schemars(with = "native::NativePath")]
     pub path: PathBuf,
     /// As the user reads it: relative to the working directory where it lies below it. Not sanitised.
     pub shown: String,
@@ -211,7 +228,7 @@ pub struct UndoFile {
 }
 
 /// Action of an undo on a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UndoDeed {
     /// It was made, and goes.
@@ -225,7 +242,7 @@ pub enum UndoDeed {
 }
 
 /// Possibility of restoring a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "state", content = "why")]
 pub enum UndoState {
     /// It is as the change left it.
@@ -242,7 +259,7 @@ pub enum UndoState {
 }
 
 /// Changes of a session, against the first known content.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
     /// The files, by path.
     pub files: Vec<ChangedFile>,
@@ -253,7 +270,7 @@ pub struct Changes {
 }
 
 /// A file that a session changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangedFile {
     /// As the user reads it. Not sanitised.
     pub shown: String,
@@ -266,7 +283,7 @@ pub struct ChangedFile {
 }
 
 /// Kind of a file's change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
     /// It is new.
@@ -282,10 +299,13 @@ pub mod native {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::path::{Path, PathBuf};
 
-    #[derive(Serialize, Deserialize)]
+    /// Path as JSON.
+    #[derive(Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(untagged)]
-    enum Either {
+    pub(super) enum NativePath {
+        /// The usual path.
         Text(String),
+        /// A path that is no text.
         Bytes(Vec<u8>),
     }
 
@@ -295,8 +315,8 @@ pub mod native {
     /// The serializer's.
     pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
         let either = match path.to_str() {
-            Some(text) => Either::Text(text.to_owned()),
-            None => Either::Bytes(path.as_os_str().as_encoded_bytes().to_vec()),
+            Some(text) => NativePath::Text(text.to_owned()),
+            None => NativePath::Bytes(path.as_os_str().as_encoded_bytes().to_vec()),
         };
         either.serialize(to)
     }
@@ -306,9 +326,9 @@ pub mod native {
     /// # Errors
     /// If it is neither a text nor a list of bytes.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        Ok(match Either::deserialize(from)? {
-            Either::Text(text) => PathBuf::from(text),
-            Either::Bytes(bytes) => crate::domain::undo::from_bytes(bytes),
+        Ok(match NativePath::deserialize(from)? {
+            NativePath::Text(text) => PathBuf::from(text),
+            NativePath::Bytes(bytes) => crate::domain::undo::from_bytes(bytes),
         })
     }
 }

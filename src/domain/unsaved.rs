@@ -1,6 +1,7 @@
 //! Content that a session could not save, and the place where its text was put instead.
 
 use super::ids::SessionId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ pub const KEPT_IN_MEMORY: &str = "Kept in memory until it can be saved.";
 pub const SAVED_AGAIN: &str = "Everything is saved again";
 
 /// The part of a session that is not in its files, told when nothing more will be tried.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unsaved {
     /// The session.
     pub session: SessionId,
@@ -25,7 +26,7 @@ pub struct Unsaved {
 }
 
 /// Place of text that could not be saved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refuge {
     /// In a file of its own: text to read, then the rows, which `lisle sessions import` takes.

@@ -1,9 +1,10 @@
 //! Tokens and money of a session.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Usage of a session. The key names are those of Craft Agents' `tokenUsage`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
     /// Tokens of all prompts, cached ones included, added up over the session.

@@ -1,6 +1,7 @@
 //! Workspaces as they are listed: each is a folder of sessions.
 
 use super::colour::Colour;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 pub const USUAL: &str = "default";
 
 /// A workspace as it is listed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
     /// Its name.
     pub name: String,

@@ -32,6 +32,16 @@ pub(super) struct Grant {
     pub scopes: Scopes,
     /// SHA-256 of what it showed.
     sha256: String,
+    /// Address that showed a token.
+    address: Option<IpAddr>,
+}
+
+impl Grant {
+    /// Token and address, for names of clients.
+    pub fn peer(&self) -> String {
+        let address = self.address.map(|address| format!(" at {}", address.to_canonical()));
+        format!("token {}{}", self.name, address.unwrap_or_default())
+    }
 }
 
 /// Reason why a client was not let in.
@@ -114,7 +124,8 @@ impl NetworkAccess {
             }
         }
         if let Some(known) = found {
-            return Ok(Grant { name: known.name.clone(), scopes: known.scopes.clone(), sha256: shown });
+            let (name, scopes) = (known.name.clone(), known.scopes.clone());
+            return Ok(Grant { name, scopes, sha256: shown, address: Some(address) });
         }
         Err(state.fail(address, now))
     }
@@ -124,7 +135,7 @@ impl NetworkAccess {
         let shown = tokens::hash(cookie);
         let state = self.state();
         let found = state.browsers.find(&shown, now)?;
-        Some(Grant { name: found.id.clone(), scopes: Scopes::of([Scope::Read]), sha256: shown })
+        Some(Grant { name: found.id.clone(), scopes: Scopes::of([Scope::Read]), sha256: shown, address: None })
     }
 
     /// True as long as what let a client in still would.

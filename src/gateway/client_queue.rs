@@ -1,7 +1,15 @@
 //! Events on their way to one client: numbered, sent in order, and kept for a while after they were sent, so that a client that
 //! lost its line goes on where it was.
+//!
+//! Events are shared with the session's ring and with other clients, and become bytes when they are sent: a hundred clients
+//! hold a text once.
 
+use super::frame;
+use super::methods::{self, EngineNewsRef};
+use crate::agent::weight_of;
+use crate::protocol::Stamped;
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes that wait to be sent before the engine is read on: from there its own limits for slow clients count.
@@ -10,10 +18,40 @@ pub(super) const FULL: usize = 256 << 10;
 /// Bytes of sent events that are kept.
 const KEPT: usize = 2 << 20;
 
+/// What is sent to a client.
+#[derive(Clone, Debug)]
+pub(super) enum QueuedFrame {
+    /// Event of the engine of a workspace.
+    Event(Arc<Path>, Arc<Stamped>),
+    /// Reply, as it is written.
+    Reply(Arc<[u8]>),
+}
+
+impl QueuedFrame {
+    /// Bytes that it is counted as.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Event(_, stamped) => weight_of(stamped),
+            Self::Reply(line) => line.len(),
+        }
+    }
+
+    /// The line that is sent. `seq`: its number on the connection.
+    pub fn line(&self, seq: u64) -> Vec<u8> {
+        match self {
+            Self::Event(workspace, stamped) => {
+                frame::event(methods::EVENT, &EngineNewsRef { workspace, stamped }, Some(seq))
+            }
+            Self::Reply(line) => line.to_vec(),
+        }
+    }
+}
+
 /// Events of one client.
 #[derive(Debug, Default)]
 pub(super) struct ClientQueue {
-    frames: VecDeque<Arc<Vec<u8>>>,
+    /// Frames with their weights.
+    frames: VecDeque<(QueuedFrame, usize)>,
     /// Number of the first one in `frames`, less one.
     before: u64,
     /// Number of the last one that was sent.
@@ -25,15 +63,11 @@ pub(super) struct ClientQueue {
 }
 
 impl ClientQueue {
-    /// Number of the next event.
-    pub fn next_seq(&self) -> u64 {
-        self.before + self.frames.len() as u64 + 1
-    }
-
-    /// Adds the event that has [`ClientQueue::next_seq`].
-    pub fn push(&mut self, frame: Vec<u8>) {
-        self.unsent_bytes += frame.len();
-        self.frames.push_back(Arc::new(frame));
+    /// Adds a frame behind the others.
+    pub fn push(&mut self, frame: QueuedFrame) {
+        let weight = frame.weight();
+        self.unsent_bytes += weight;
+        self.frames.push_back((frame, weight));
     }
 
     /// So much waits that the engine is not to be read on.
@@ -46,20 +80,21 @@ impl ClientQueue {
         self.connection = connection;
     }
 
-    /// The next event to send over a connection.
-    pub fn take(&mut self, connection: u64) -> Option<Arc<Vec<u8>>> {
+    /// The next frame to send over a connection, with its number.
+    pub fn take(&mut self, connection: u64) -> Option<(u64, QueuedFrame)> {
         if connection != self.connection {
             return None;
         }
         let at = usize::try_from(self.sent - self.before).unwrap_or(usize::MAX);
-        let frame = self.frames.get(at)?.clone();
+        let (frame, weight) = self.frames.get(at)?.clone();
         self.sent += 1;
-        self.unsent_bytes -= frame.len();
-        self.sent_bytes += frame.len();
+        self.unsent_bytes -= weight;
+        self.sent_bytes += weight;
+        let number = self.sent;
         while self.sent_bytes > KEPT && self.before < self.sent {
             self.forget_first();
         }
-        Some(frame)
+        Some((number, frame))
     }
 
     /// The client has all events up to this one.
@@ -70,8 +105,8 @@ impl ClientQueue {
     }
 
     fn forget_first(&mut self) {
-        if let Some(frame) = self.frames.pop_front() {
-            self.sent_bytes -= frame.len();
+        if let Some((_, weight)) = self.frames.pop_front() {
+            self.sent_bytes -= weight;
             self.before += 1;
         }
     }
@@ -93,6 +128,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn reply(bytes: impl Into<Vec<u8>>) -> QueuedFrame {
+        QueuedFrame::Reply(bytes.into().into())
+    }
+
+    fn number(frame: &QueuedFrame) -> u64 {
+        String::from_utf8_lossy(&frame.line(0)).parse().unwrap()
+    }
+
     proptest! {
         /// Whatever is lost on the way, a client that resumes gets every event once and in order.
         #[test]
@@ -104,14 +147,14 @@ mod tests {
             for (new, sent, lost, tells) in steps {
                 for _ in 0..new {
                     made += 1;
-                    prop_assert_eq!(queue.next_seq(), made);
-                    queue.push(made.to_string().into_bytes());
+                    queue.push(reply(made.to_string()));
                 }
                 for n in 0..sent {
-                    let Some(frame) = queue.take(0) else { break };
+                    let Some((seq, frame)) = queue.take(0) else { break };
+                    prop_assert_eq!(seq, number(&frame));
                     // From here on all that is written is lost with the line.
                     if !(lost && n >= sent / 2) {
-                        seen.push(String::from_utf8_lossy(&frame).parse().unwrap());
+                        seen.push(number(&frame));
                     }
                 }
                 if lost {
@@ -120,18 +163,33 @@ mod tests {
                     queue.seen(seen.len() as u64);
                 }
             }
-            while let Some(frame) = queue.take(0) {
-                seen.push(String::from_utf8_lossy(&frame).parse().unwrap());
+            while let Some((_, frame)) = queue.take(0) {
+                seen.push(number(&frame));
             }
             prop_assert_eq!(seen, (1..=made).collect::<Vec<_>>());
         }
     }
 
     #[test]
+    fn clients_share_an_event() {
+        use crate::protocol::{EngineEvent, Event};
+        let stamped = Arc::new(Stamped::new(1, Event::Engine(EngineEvent::Ended)));
+        let workspace: Arc<Path> = Path::new("/w").into();
+        let mut queues: Vec<ClientQueue> = (0..3).map(|_| ClientQueue::default()).collect();
+        queues.iter_mut().for_each(|queue| queue.push(QueuedFrame::Event(workspace.clone(), stamped.clone())));
+        assert_eq!(Arc::strong_count(&stamped), 4);
+        let lines: Vec<String> = queues
+            .iter_mut()
+            .map(|queue| queue.take(0).map(|(seq, frame)| String::from_utf8(frame.line(seq)).unwrap()).unwrap())
+            .collect();
+        assert!(lines[0].contains("\"seq\":1") && lines.iter().all(|line| *line == lines[0]), "{lines:?}");
+    }
+
+    #[test]
     fn what_was_sent_long_ago_is_forgotten_and_said() {
         let mut queue = ClientQueue::default();
         for _ in 0..4 {
-            queue.push(vec![b'x'; KEPT / 2 + 1]);
+            queue.push(reply(vec![b'x'; KEPT / 2 + 1]));
         }
         assert!(queue.is_full());
         while queue.take(0).is_some() {}

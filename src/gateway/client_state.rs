@@ -1,9 +1,8 @@
 //! State of one client, from its first connection until it left or did not come back.
 
-use super::client_queue::ClientQueue;
+use super::client_queue::{ClientQueue, QueuedFrame};
 use super::frame::{self, ErrorCode, FrameError};
 use super::handshake::{ClientName, Connect};
-use super::methods::{self, EngineNewsRef};
 use crate::agent::{ClientInfo, Engine, Incoming, Link, Requests};
 use crate::protocol::{ClientRequest, Command, EngineCommand, Reply, Scopes, ToClient};
 use std::collections::HashMap;
@@ -109,11 +108,11 @@ impl ClientState {
         queue.resume(seq)
     }
 
-    /// Takes the next event to send over a connection.
-    pub fn take(&self, connection: u64) -> Option<Arc<Vec<u8>>> {
-        let frame = self.queue().take(connection);
+    /// Takes the next line to send over a connection.
+    pub fn take(&self, connection: u64) -> Option<Vec<u8>> {
+        let taken = self.queue().take(connection);
         self.drained.notify_one();
-        frame
+        taken.map(|(seq, frame)| frame.line(seq))
     }
 
     /// Folders of the workspaces that the client looks at.
@@ -193,13 +192,9 @@ impl ClientState {
     }
 
     /// Puts what an engine sends into the queue.
-    fn put(&self, workspace: &Path, item: ToClient) {
-        let mut queue = self.queue();
+    fn put(&self, workspace: &Arc<Path>, item: ToClient) {
         let frame = match item {
-            ToClient::Event(stamped) => {
-                let news = EngineNewsRef { workspace, stamped: &stamped };
-                frame::event(methods::EVENT, &news, Some(queue.next_seq()))
-            }
+            ToClient::Event(stamped) => QueuedFrame::Event(workspace.clone(), stamped),
             ToClient::Reply(Reply { id, error }) => {
                 let error = error.map(|error| FrameError {
                     code: ErrorCode::Refused,
@@ -209,19 +204,17 @@ impl ClientState {
                     details: Some(error.code),
                     told: error.told,
                 });
-                frame::reply(Some(id), error.as_ref().map_or(Ok(&()), Err))
+                QueuedFrame::Reply(frame::reply(Some(id), error.as_ref().map_or(Ok(&()), Err)).into())
             }
-            ToClient::CutOff { why } => {
-                drop(queue);
-                return self.forget(Some(&why));
-            }
+            ToClient::CutOff { why } => return self.forget(Some(&why)),
         };
-        queue.push(frame);
+        self.queue().push(frame);
     }
 }
 
 /// Puts what an engine sends into the client's queue, as long as there is room; then the engine's limits for slow clients count.
-async fn pump(client: Arc<ClientState>, workspace: PathBuf, mut events: Incoming) {
+async fn pump(client: Arc<ClientState>, folder: PathBuf, mut events: Incoming) {
+    let workspace: Arc<Path> = folder.as_path().into();
     loop {
         while client.queue().is_full() {
             tokio::select! {
@@ -238,5 +231,5 @@ async fn pump(client: Arc<ClientState>, workspace: PathBuf, mut events: Incoming
         client.filled.notify_one();
     }
     // The engine ended.
-    lock(&client.links).remove(&workspace);
+    lock(&client.links).remove(&folder);
 }

@@ -175,7 +175,7 @@ fn let_in(gateway: &Gateway, door: &Door, connect: Connect) -> Result<(Connect, 
     let mut connect = connect;
     let short = |text: &str| text.chars().take(LONGEST_NAME).collect::<String>();
     connect.client.id = format!("{}/{}", grant.name, short(&connect.client.id));
-    connect.client.name = format!("{} (token {})", short(&connect.client.name), grant.name);
+    connect.client.name = format!("{} ({})", short(&connect.client.name), grant.peer());
     connect.client.version = short(&connect.client.version);
     // A directory is the owner's to choose: the engine refuses it of others.
     connect.cwd = connect.cwd.filter(|_| grant.scopes.cover(Scope::Admin));

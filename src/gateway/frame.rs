@@ -4,6 +4,7 @@
 //! can be skipped, and a person can read along. What a frame means is left to [`super::server`] and [`super::remote`].
 
 use crate::protocol;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io;
@@ -46,7 +47,7 @@ pub enum LinkFrame {
 }
 
 /// Error of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameError {
     /// Code, for programs.
@@ -68,7 +69,7 @@ pub struct FrameError {
 }
 
 /// Codes of errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
     /// The frame or its parameters are not understood.

@@ -5,6 +5,7 @@
 
 use super::frame::{ErrorCode, FrameError};
 use crate::protocol;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ pub const CONNECT: &str = "connect";
 pub const OLDEST: u32 = protocol::VERSION;
 
 /// First request of a client.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Connect {
     /// Oldest version of the protocol that the client speaks.
@@ -42,7 +43,7 @@ pub struct Connect {
 }
 
 /// Client, by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientName {
     /// Id that stays the same over all connections of one run of the client.
@@ -54,7 +55,7 @@ pub struct ClientName {
 }
 
 /// Last event that a client saw.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Resume {
     /// [`Hello::instance`] of the connection that was lost.
@@ -64,7 +65,7 @@ pub struct Resume {
 }
 
 /// Answer to a `connect` that was accepted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
     /// Version of the protocol that is spoken from now on.

@@ -3,6 +3,7 @@
 use crate::domain::SessionId;
 use crate::domain::ids::MessageId;
 use crate::protocol::{Command, Stamped};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,7 @@ pub const CLOSING: &str = "gateway.closing";
 pub const ALL: &[&str] = &[COMMAND, PING, LEAVE, STATUS, CLIENTS, DETACH, STOP, LINK, CHANNEL_SEND, CHANNEL_STATUS];
 
 /// Parameters of [`COMMAND`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandParams {
     /// Folder of the workspace; the one of the handshake without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +49,7 @@ pub struct CommandParams {
 }
 
 /// Payload of [`EVENT`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineNews {
     /// Folder of the workspace.
     pub workspace: PathBuf,
@@ -66,7 +67,7 @@ pub struct EngineNewsRef<'a> {
 }
 
 /// Parameters of [`PING`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PingParams {
     /// Number of the last event that came.
     #[serde(default)]
@@ -74,14 +75,14 @@ pub struct PingParams {
 }
 
 /// Parameters of [`DETACH`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DetachParams {
     /// [`ClientShown::id`].
     pub client: String,
 }
 
 /// Parameters of [`STOP`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StopParams {
     /// Not before no turn runs.
@@ -90,7 +91,7 @@ pub struct StopParams {
 }
 
 /// Answer to [`STATUS`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// Version of the program.
@@ -126,7 +127,7 @@ pub struct Status {
 }
 
 /// Way in over the network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpShown {
     /// Address that it can be reached at, without a slash at its end.
@@ -141,7 +142,7 @@ pub struct HttpShown {
 }
 
 /// Answer to [`LINK`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkMade {
     /// Address to open.
@@ -151,7 +152,7 @@ pub struct LinkMade {
 }
 
 /// Session, with its workspace.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct SessionShown {
     /// Folder of the workspace.
     pub workspace: PathBuf,
@@ -160,7 +161,7 @@ pub struct SessionShown {
 }
 
 /// A client of the gateway.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientShown {
     /// Id for [`DETACH`].
@@ -181,7 +182,7 @@ pub struct ClientShown {
 }
 
 /// Payload of [`CLOSING`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Closing {
     /// Reason, as a sentence.

@@ -2,11 +2,12 @@
 //!
 //! | Module | Content |
 //! | --- | --- |
-//! | `frame`, `handshake`, [`methods`] | what both sides say: lines of JSON, the first request, the others |
+//! | `frame`, `handshake`, [`methods`], [`schema`] | what both sides say: lines of JSON, the first request, the others; all of it as JSON Schema |
 //! | [`home`] | who has a home: lock, socket, secret |
 //! | [`tokens`], `access`, `browsers` | clients over the network: who is let in, with tokens and by links |
 //! | [`shares`], [`http`] | pages for everybody, HTTP and WebSocket |
-//! | [`server`], `connection`, `transport`, `client_state`, `client_queue` | the gateway process, one connection, what is kept of a client |
+//! | [`server`], `session_lists` | the gateway process, and the sessions that it knows |
+//! | `connection`, `transport`, `client_state`, `client_queue` | one connection, what is kept of a client |
 //! | [`remote`], [`dial`], [`ssh`] | a client's end: a link like that of an engine in the same process, over a line that may break |
 //! | [`start`], [`stdio`] | a gateway in the background; the far end of a line through ssh |
 //!
@@ -25,7 +26,9 @@ pub mod home;
 pub mod http;
 pub mod methods;
 pub mod remote;
+pub mod schema;
 pub mod server;
+mod session_lists;
 pub mod shares;
 pub mod ssh;
 pub mod start;

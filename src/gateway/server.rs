@@ -8,16 +8,17 @@ use super::connection::{self, Door};
 use super::frame::{FrameReader, LONGEST_FIRST};
 use super::handshake::Connect;
 use super::home::{self, OwnError, OwnedHome};
-use super::methods::{ClientShown, HttpShown, SessionShown, Status};
+use super::methods::{ClientShown, HttpShown, Status};
+use super::session_lists::SessionLists;
 use super::shares::SharedPages;
 use super::tokens::TokenFile;
 use crate::agent::prompt_files::PromptFolders;
-use crate::agent::{self, ClientInfo, Engine, Setup};
+use crate::agent::{self, Engine, Setup};
 use crate::channels::{ChannelEngines, Channels, EngineFuture};
 use crate::domain::session::Activity;
 use crate::domain::workspace::Workspace;
-use crate::protocol::{self, Command, EngineCommand, EngineEvent, Event, Scopes, SessionEvent};
-use std::collections::{BTreeMap, HashMap};
+use crate::protocol::{self, Scopes};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -106,7 +107,8 @@ pub struct Gateway {
     workspaces: Arc<dyn WorkspaceOpener>,
     engines: tokio::sync::Mutex<HashMap<PathBuf, Engine>>,
     shared: Mutex<SharedClients>,
-    activity: Arc<Mutex<BTreeMap<SessionShown, Activity>>>,
+    /// Sessions of the open workspaces.
+    pub(super) lists: SessionLists,
     /// Requests over the network that are answered now, and the end of the last one.
     visits: Mutex<Visits>,
     pub(super) stop: watch::Sender<StopTime>,
@@ -134,6 +136,13 @@ impl Visit {
     pub fn new(gateway: &Arc<Gateway>) -> Self {
         gateway.visits().now += 1;
         Self(gateway.clone())
+    }
+}
+
+impl Visit {
+    /// The gateway that is visited.
+    pub fn gateway(&self) -> &Gateway {
+        &self.0
     }
 }
 
@@ -177,10 +186,6 @@ pub(super) struct Seated {
 impl Gateway {
     fn shared(&self) -> MutexGuard<'_, SharedClients> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn activity(&self) -> MutexGuard<'_, BTreeMap<SessionShown, Activity>> {
-        self.activity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn visits(&self) -> MutexGuard<'_, Visits> {
@@ -289,7 +294,7 @@ impl Gateway {
         let engine = agent::open(blocking(move || workspaces.setup(&opened)).await?);
         engines.insert(folder.to_owned(), engine.clone());
         self.shared().open.push(folder.to_owned());
-        tokio::spawn(watch_activity(engine.clone(), folder.to_owned(), self.activity.clone()));
+        self.lists.follow(&engine, folder.to_owned());
         Ok(engine)
     }
 
@@ -302,9 +307,6 @@ impl Gateway {
                 shared.open.clone(),
             )
         };
-        let of = |wanted: fn(&Activity) -> bool| {
-            self.activity().iter().filter(|(_, activity)| wanted(activity)).map(|(shown, _)| shown.clone()).collect()
-        };
         Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: protocol::VERSION,
@@ -315,8 +317,8 @@ impl Gateway {
             socket: self.owner.socket.clone(),
             workspaces,
             clients,
-            running: of(|activity| matches!(activity, Activity::Running(_) | Activity::Stopping)),
-            waiting: of(|activity| matches!(activity, Activity::NeedsYou(_))),
+            running: self.lists.with(is_running),
+            waiting: self.lists.with(|activity| matches!(activity, Activity::NeedsYou(_))),
             stopping: *self.stop.borrow() != StopTime::No,
             http: self.http.clone(),
             shares: self.shares.clone(),
@@ -364,7 +366,7 @@ impl Gateway {
     }
 
     fn turns_run(&self) -> bool {
-        self.activity().values().any(|activity| matches!(activity, Activity::Running(_) | Activity::Stopping))
+        !self.lists.with(is_running).is_empty()
     }
 
     /// True if nobody was connected since then, and nothing runs or waits for the user.
@@ -379,7 +381,7 @@ impl Gateway {
             self.engines.try_lock().is_ok_and(|engines| engines.values().all(|engine| engine.running_jobs() == 0));
         let figures = self.channels.figures();
         let no_messages = figures.messages == 0 && figures.replies == 0;
-        nobody && unvisited && no_jobs && no_messages && self.activity().is_empty()
+        nobody && unvisited && no_jobs && no_messages && self.lists.are_idle()
     }
 
     /// Saves and ends all engines.
@@ -398,35 +400,14 @@ impl Gateway {
     }
 }
 
+fn is_running(activity: &Activity) -> bool {
+    matches!(activity, Activity::Running(_) | Activity::Stopping)
+}
+
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or_else(|error| Err(format!("Internal error: {error}. See the log.")))
-}
-
-/// Keeps account of what runs in an engine, as a client of its own.
-async fn watch_activity(engine: Engine, workspace: PathBuf, all: Arc<Mutex<BTreeMap<SessionShown, Activity>>>) {
-    let mut link = engine.connect(ClientInfo { interactive: false, ..ClientInfo::local("gateway") });
-    let _ = link.requests.send(Command::Engine(EngineCommand::List)).await;
-    let note = |session: &crate::domain::SessionId, activity: Option<&Activity>| {
-        let shown = SessionShown { workspace: workspace.clone(), session: session.clone() };
-        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-        match activity {
-            Some(Activity::Idle) | None => all.remove(&shown),
-            Some(activity) => all.insert(shown, activity.clone()),
-        };
-    };
-    while let Some(stamped) = link.events.event().await {
-        match stamped.event {
-            Event::Session { id, event: SessionEvent::Changed(meta) } => note(&id, Some(&meta.activity)),
-            Event::Session { id, event: SessionEvent::Opened(opened) } => note(&id, Some(&opened.meta.activity)),
-            Event::Session { id, event: SessionEvent::Reidentified { .. } } => note(&id, None),
-            Event::Engine(EngineEvent::Deleted { session, .. }) => note(&session, None),
-            Event::Session { .. } | Event::Engine(_) => {}
-        }
-    }
-    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|shown, _| shown.workspace != workspace);
 }
 
 /// Serves clients until `end` completes, a client asks for the end, or nothing was to do for a while. Says with `ready` that it
@@ -461,7 +442,7 @@ pub async fn serve(
         workspaces,
         engines: tokio::sync::Mutex::default(),
         shared: Mutex::default(),
-        activity: Arc::default(),
+        lists: SessionLists::default(),
         visits: Mutex::default(),
         stop,
     });

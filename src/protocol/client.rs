@@ -5,12 +5,13 @@
 
 use super::{Command, Stamped};
 use crate::domain::ids::MessageId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Command with the number that its reply quotes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientRequest {
     /// Number chosen by the client, from 1. It may repeat between clients.
     pub id: u64,
@@ -47,7 +48,7 @@ pub enum ToClient {
 }
 
 /// End of a request: nothing more comes for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
     /// [`ClientRequest::id`].
     pub id: u64,
@@ -57,7 +58,7 @@ pub struct Reply {
 }
 
 /// Reason why a command was not done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandError {
     /// Code, for programs.
     pub code: ErrorCode,
@@ -71,9 +72,10 @@ pub struct CommandError {
     pub told: bool,
 }
 
-/// Code of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Code of an error of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "CommandErrorCode")]
 pub enum ErrorCode {
     /// The client's scopes do not cover the command.
     Forbidden,
@@ -88,7 +90,7 @@ pub enum ErrorCode {
 }
 
 /// Permission of a client to send commands of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// List, history, events.

@@ -7,11 +7,12 @@ use crate::domain::property::Definition;
 use crate::domain::property_change::PropertyChange;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::trash::TrashId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Command to the engine: about all sessions, or about a session as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "command", content = "with")]
 pub enum EngineCommand {
     /// Send the list of sessions: `EngineEvent::Listed`. A client's first one may be what the last list left behind; what
@@ -151,7 +152,7 @@ pub enum EngineCommand {
 }
 
 /// A session to be made. What is left out comes from the workspace's and the user's settings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSession {
     /// Working directory of its tools.
@@ -177,4 +178,8 @@ pub struct NewSession {
     /// Work in a git worktree of its own, on a branch of its own.
     #[serde(default)]
     pub worktree: bool,
+    /// Key of the creation, chosen by the client, 8 to 64 letters, digits, `-` and `_`: sent again, also to a later engine,
+    /// it opens the session that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }

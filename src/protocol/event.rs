@@ -25,6 +25,7 @@ use crate::domain::tool::TodoItem;
 use crate::domain::trash::{TrashId, Trashed};
 use crate::domain::undo::{Changes, UndoPlan};
 use crate::domain::unsaved::Unsaved;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ use std::path::PathBuf;
 pub const VERSION: u32 = 3;
 
 /// An event as it is sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stamped {
     /// [`VERSION`] of the protocol.
     pub v: u32,
@@ -69,7 +70,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Event, by its sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "from")]
 pub enum Event {
     /// Of the engine.
@@ -97,7 +98,7 @@ impl Event {
 }
 
 /// Event of the engine: about all sessions, or about a session as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "event", content = "with")]
 pub enum EngineEvent {
     /// The list of sessions, hidden and archived ones included: whoever shows it leaves them out.
@@ -220,7 +221,7 @@ pub enum EngineEvent {
 }
 
 /// Event of one session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "event", content = "with")]
 pub enum SessionEvent {
     /// The session's properties or activity changed (also: a new session).
@@ -399,7 +400,7 @@ pub enum SessionEvent {
 }
 
 /// The rules that are in force for a session, and what could be trusted to let more of them count.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InForce {
     /// The session's own first, then by file.
     pub rules: Vec<KnownRule>,
@@ -408,7 +409,7 @@ pub struct InForce {
 }
 
 /// A draft that was rewritten.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Enhanced {
     /// The new text.
     pub text: String,
@@ -417,7 +418,7 @@ pub struct Enhanced {
 }
 
 /// End of a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnEnd {
     /// The model was done.
@@ -433,7 +434,7 @@ pub enum TurnEnd {
 }
 
 /// A session's state for a client that knows nothing of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Opened {
     /// Its properties.
     pub meta: SessionMeta,
@@ -473,7 +474,7 @@ pub struct Opened {
 }
 
 /// Configuration of the engine, for clients.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Configured {
     /// The workspace's name.
     pub workspace: String,
@@ -497,7 +498,7 @@ pub struct Configured {
 }
 
 /// A connection as the picker shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionInfo {
     /// Its name.
     pub name: ConnectionName,

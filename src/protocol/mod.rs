@@ -28,10 +28,11 @@ pub use session::{QueueEdit, Queued, SessionCommand};
 pub use shown::ShownRequests;
 
 use crate::domain::SessionId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Command of a client, by its addressee.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "to")]
 pub enum Command {
     /// To the engine.

@@ -9,11 +9,12 @@ use crate::domain::request::{TrustRequest, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::{SessionSwitch, ThinkingLevel};
 use crate::domain::undo::UndoAim;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Command to one session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "command", content = "with")]
 pub enum SessionCommand {
     /// Send a snapshot with the last rows: `SessionEvent::Opened`.
@@ -330,7 +331,7 @@ impl SessionCommand {
 }
 
 /// A change of the queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "edit")]
 pub enum QueueEdit {
     /// Take this message out, also one that goes into the turn that runs.
@@ -359,7 +360,7 @@ pub enum QueueEdit {
 }
 
 /// A message that waits for the turn to end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queued {
     /// Its id.
     pub id: MessageId,
@@ -376,4 +377,7 @@ pub struct Queued {
     /// Byte from which on the text is not the user's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piped: Option<usize>,
+    /// Client of a gateway that sent it, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }

@@ -61,6 +61,7 @@ fn queued() -> Queued {
         redelivered: true,
         attachments: vec![attachment()],
         piped: None,
+        client: Some("phone (token anna at 10.0.0.1)".into()),
     }
 }
 
@@ -202,6 +203,7 @@ fn every_command_crosses_a_wire() {
             mode: Some(Mode::Explore),
             thinking: Some(ThinkingLevel::High),
             labels: vec!["a::b".into()],
+            key: Some("new-00001".into()),
             ..NewSession::default()
         })),
         Command::Session { id: session(), command: SessionCommand::Open { rows: 3 } },
@@ -311,7 +313,13 @@ fn every_event_crosses_a_wire() {
         }))
     };
     let bodies = vec![
-        Body::User(UserText { text: "u".into(), attachments: vec![attachment()], steer: true, piped: None }),
+        Body::User(UserText {
+            text: "u".into(),
+            attachments: vec![attachment()],
+            steer: true,
+            piped: None,
+            client: None,
+        }),
         Body::Assistant(AssistantText {
             text: "a".into(),
             intermediate: true,

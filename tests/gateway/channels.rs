@@ -1,7 +1,7 @@
 //! Channels over real sockets: messages in by HTTP, answers out to a webhook, with the gateway killed in between.
 
 use crate::http::{Answer, Web, token};
-use crate::place::{Place, err, out, until};
+use crate::place::{Place, err, out, shown, until};
 use crate::support::model_server::{Asked, Gate, ModelServer, Script};
 use lisle::routes::allow::sign;
 use rustix::process::Signal;
@@ -385,16 +385,10 @@ fn a_turn_that_asks_waits_for_the_operator() {
     let of = |command: &str, with: Value| json!({"command": {"to": "session", "session": session, "command": command, "with": with}});
     raw.request(1, "lisle.command", &of("open", json!({"rows": 5})));
     let request = raw.event("opened")["with"]["requests"][0].clone();
-    let mut shown = request.clone();
-    shown["ask"]["would_run_now"] = json!(false);
-    let hash: String = {
-        use sha2::{Digest, Sha256};
-        Sha256::digest(shown.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
-    };
     raw.request(
         2,
         "lisle.command",
-        &of("answer", json!({"request": request["id"], "answer": {"answer": "once"}, "shown": hash})),
+        &of("answer", json!({"request": request["id"], "answer": {"answer": "once"}, "shown": shown(&request)})),
     );
     assert_eq!(channel.replies(1)[0].json()["text"], "Written.");
     assert_eq!(std::fs::read_to_string(folder.path().join("new.txt")).unwrap(), "text\n");

@@ -17,6 +17,7 @@ mod place;
 #[path = "../support/pty.rs"]
 mod pty;
 mod run;
+mod screens;
 mod ssh;
 #[path = "../support/mod.rs"]
 mod support;

@@ -236,6 +236,14 @@ impl Raw {
     }
 }
 
+/// Hash that an answer to a request quotes.
+pub fn shown(request: &Value) -> String {
+    use sha2::{Digest, Sha256};
+    let mut shown = request.clone();
+    shown["ask"]["would_run_now"] = json!(false);
+    Sha256::digest(shown.to_string().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Waits until a condition holds.
 #[track_caller]
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {

@@ -74,6 +74,7 @@ fn queued(dice: &mut Dice, at: At) -> Vec<Queued> {
         redelivered: dice.once_in(3),
         attachments: Vec::new(),
         piped: None,
+        client: None,
     };
     (0..dice.roll(4)).map(|n| one(dice, n)).collect()
 }
@@ -226,6 +227,7 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
             session: session.clone(),
             entries: Vec::new(),
             left_out: dice.roll(3),
+            messages: Vec::new(),
         }))),
         of_session(SessionEvent::Context(Box::new(ContextReport::new(session.clone())))),
         Event::Engine(EngineEvent::Usage(Box::default())),

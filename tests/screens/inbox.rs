@@ -325,14 +325,14 @@ fn audit() {
         entry("f", 2, "bash", "git push origin 修正 \u{202e}", None),
     ];
     let mut audit = Audit::new(session.clone());
-    audit.fill(AuditLog { session: session.clone(), entries, left_out: 0 });
+    audit.fill(AuditLog { session: session.clone(), entries, left_out: 0, messages: Vec::new() });
     audit.step(-3);
     state.overlays = vec![Overlay::Audit(audit.clone())];
     shots("audit", &state);
     audit.turn();
     state.overlays = vec![Overlay::Audit(audit.clone())];
     insta::assert_snapshot!("audit-refused-100x30", shot("audit-refused", &state, 100, 30));
-    audit.fill(AuditLog { session, entries: Vec::new(), left_out: 0 });
+    audit.fill(AuditLog { session, entries: Vec::new(), left_out: 0, messages: Vec::new() });
     state.overlays = vec![Overlay::Audit(audit)];
     insta::assert_snapshot!("audit-empty-40x10", shot("audit-empty", &state, 40, 10));
 }
@@ -390,6 +390,7 @@ fn what_is_sent_again() {
         redelivered: true,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     }];
     open.redelivery = Some(At(NOW.0 + 6_400));
     shots("redelivery", &state);

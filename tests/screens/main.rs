@@ -356,6 +356,7 @@ fn streaming() {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     }];
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
@@ -701,6 +702,7 @@ fn retries_and_held_queues_say_so() {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     }];
     insta::assert_snapshot!("held-100x30", shot("held", &state, 100, 30));
 }

@@ -42,6 +42,7 @@ fn message(id: &str, text: &str, since: i64, attachments: Vec<Attachment>) -> Qu
         redelivered: false,
         attachments,
         piped: None,
+        client: None,
     }
 }
 

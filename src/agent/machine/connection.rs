@@ -31,8 +31,8 @@ impl Machine {
     pub(super) fn hold_first(&mut self, now: At, message: Option<(MessageId, UserText)>, out: &mut Vec<Step>) {
         if let Some((id, said)) = message {
             let at = self.stamp(now);
-            let UserText { text, attachments, piped, .. } = said;
-            self.queue.items.insert(0, Queued { id, text, at, redelivered: false, attachments, piped });
+            let UserText { text, attachments, piped, client, .. } = said;
+            self.queue.items.insert(0, Queued { id, text, at, redelivered: false, attachments, piped, client });
         }
         self.hold_for_connection(out);
     }

@@ -68,7 +68,7 @@ impl Machine {
             Input::Forget(rule) => self.forget(&rule, out),
             Input::Look => self.looked_at(now, out),
             Input::Redeliver(at) => self.redeliver(now, at, out),
-            Input::Enqueue(said) => self.enqueue_held(now, said, out),
+            Input::Enqueue(said) => self.enqueue_held(now, self.signed(said), out),
             Input::Shutdown => self.shut_down(now, out),
             // The rest is late news of a run that was stopped.
             Input::Chunk(..)

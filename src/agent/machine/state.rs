@@ -280,7 +280,8 @@ impl Machine {
     pub(super) fn queued(&mut self, now: At, said: UserText) -> Queued {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments, piped: said.piped }
+        let UserText { text, attachments, piped, client, .. } = said;
+        Queued { id, text, at, redelivered: false, attachments, piped, client }
     }
 
     /// All that is kept as waiting: what steers and was not delivered, then the queue.

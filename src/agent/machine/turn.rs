@@ -14,7 +14,7 @@ use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Mess
 use crate::domain::notice::Level;
 use crate::domain::title;
 use crate::domain::usage::RequestUsage;
-use crate::protocol::{SessionEvent, TurnEnd};
+use crate::protocol::{Queued, SessionEvent, TurnEnd};
 use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ProviderError, Stop, retry};
 
@@ -129,9 +129,10 @@ impl Machine {
             // leaves it in both, and the queue's is known as the same.
             let mut turn = Vec::new();
             self.label(&next.text);
-            let said = UserText { piped: next.piped, ..UserText::with(next.text, next.attachments) };
+            let Queued { id, text, attachments, piped, client, .. } = next;
+            let said = UserText { piped, client, ..UserText::with(text, attachments) };
             let called = self.called(&said);
-            self.begin_with(now, Some((next.id, said)), called, &mut turn);
+            self.begin_with(now, Some((id, said)), called, &mut turn);
             let kept = turn.iter().position(|step| matches!(step, Step::Append(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
             out.append(&mut turn);
@@ -298,6 +299,7 @@ impl Machine {
                 attachments: steer.attachments,
                 steer: true,
                 piped: steer.piped,
+                client: steer.client,
             });
             rows.push(Message::new(steer.id, at, body));
         }

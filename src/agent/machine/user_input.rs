@@ -161,7 +161,13 @@ impl Machine {
     }
 
     /// A message: into the turn that runs, behind it, or it begins one.
+    /// The message with the client that sends it.
+    pub(super) fn signed(&self, said: UserText) -> UserText {
+        UserText { client: self.config.client.clone(), ..said }
+    }
+
     fn said(&mut self, now: At, said: UserText, steers: bool, out: &mut Vec<Step>) {
+        let said = self.signed(said);
         if said.is_empty() {
             return;
         }

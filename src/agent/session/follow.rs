@@ -149,6 +149,7 @@ fn known_here(old: &SessionMeta, read: SessionMeta) -> SessionMeta {
         switches: old.switches,
         names: SessionNames {
             alias: read.names.alias.clone(),
+            key: read.names.key.clone(),
             program: read.names.program.clone(),
             ..old.names.clone()
         },

@@ -173,6 +173,7 @@ fn died(store: &Store, mode: Mode) -> SessionId {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     };
     journal.queue(vec![item]).unwrap();
     // Nothing is closed: that is how a death leaves it.

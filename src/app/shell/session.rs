@@ -40,6 +40,7 @@ pub(crate) fn settings_of(meta: &SessionMeta) -> NewSession {
         thinking: Some(meta.thinking),
         labels: meta.labels.clone(),
         worktree: false,
+        key: None,
     }
 }
 

@@ -286,7 +286,7 @@ pub enum CliCommand {
     /// Print a man page, or write all of them.
     #[command(after_help = "Examples:\n  lisle man run | man -l -\n  lisle man --dir ~/.local/share/man/man1")]
     Man(Man),
-    /// JSON Schemas of what "lisle run" prints.
+    /// JSON Schemas of what "lisle run" prints and a gateway speaks.
     #[command(subcommand)]
     Schema(SchemaCommand),
     /// The configuration: values, problems, and the file.

@@ -51,6 +51,9 @@ pub enum SchemaCommand {
     /// JSON Schema of the line of "lisle run --format json".
     #[command(after_help = "Example: lisle schema result > result.schema.json")]
     Result,
+    /// JSON Schema of the gateway: frames, methods, events, and bodies of its HTTP requests.
+    #[command(after_help = "Example: lisle schema gateway > gateway.schema.json")]
+    Gateway,
 }
 
 /// `lisle config`.

@@ -7,12 +7,13 @@ use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::clean;
 use crate::domain::secret;
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::LazyLock;
 
 /// Numbers of what was masked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Masked {
     /// Keys and passwords.
     #[serde(rename = "masked")]

@@ -22,6 +22,7 @@ use super::ids::SessionId;
 use super::message::{Body, Message};
 use super::sanitise::{clean, clean_line};
 use super::session::SessionMeta;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub struct SharedFile {
 }
 
 /// Format of an exported conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// Markdown, with tool calls folded.

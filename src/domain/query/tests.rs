@@ -155,7 +155,7 @@ fn rows_are_taken_by_place_tool_and_file() {
         bytes: 3,
         text: None,
     };
-    let user = UserText { text: "hi".into(), attachments: vec![plan], steer: false, piped: None };
+    let user = UserText { text: "hi".into(), attachments: vec![plan], steer: false, piped: None, client: None };
     let user = Message::new(MessageId::new("u"), At(5), Body::User(user));
     let said = AssistantText { text: "hi".into(), ..AssistantText::default() };
     let said = Message::new(MessageId::new("a"), At(5), Body::Assistant(said));

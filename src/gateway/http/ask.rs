@@ -9,10 +9,11 @@ use crate::domain::session::SessionMeta;
 use crate::domain::workspace::Workspace;
 use crate::gateway::access::Grant;
 use crate::gateway::server::Visit;
+use crate::gateway::session_lists::{ListPart, ListRange};
 use crate::protocol::{
-    Command, EngineCommand, EngineEvent, ErrorCode, Event, Opened, SessionCommand, SessionEvent, Stamped,
+    Command, EngineCommand, ErrorCode, Event, NewSession, Opened, SessionCommand, SessionEvent, Stamped,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,9 @@ const ANSWERS: Duration = Duration::from_secs(30);
 /// Client of an engine for one request.
 pub(super) struct Asking {
     pub link: Link,
-    _visit: Visit,
+    visit: Visit,
+    /// Folder of the workspace.
+    folder: PathBuf,
 }
 
 /// The workspace of a name.
@@ -35,6 +38,30 @@ pub(super) async fn workspace(guarding: &Guarding, name: &str) -> Result<Workspa
 /// The session id that a path names.
 pub(super) fn session_id(text: &str) -> Result<SessionId, Problem> {
     SessionId::parse(text).map_err(|_| Problem::not_found("No session with this id."))
+}
+
+/// True for a command that shows something of a session and changes no list.
+fn only_looks(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Session {
+            command: SessionCommand::Open { .. }
+                | SessionCommand::OpenAt { .. }
+                | SessionCommand::Resume { .. }
+                | SessionCommand::Earlier { .. }
+                | SessionCommand::Later { .. }
+                | SessionCommand::Leave,
+            ..
+        }
+    )
+}
+
+/// Snapshot among events.
+fn opened(events: Vec<Arc<Stamped>>) -> Option<Opened> {
+    events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
+        Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
+        Event::Session { .. } | Event::Engine(_) => None,
+    })
 }
 
 fn ended() -> Problem {
@@ -56,9 +83,9 @@ impl Asking {
         interactive: bool,
     ) -> Result<Self, Problem> {
         let engine = guarding.gateway.engine(folder).await.map_err(Problem::unavailable)?;
-        let name = format!("http (token {})", grant.name);
+        let name = format!("http ({})", grant.peer());
         let info = ClientInfo { interactive, reads_on: false, ..ClientInfo::remote(&name, grant.scopes.clone()) };
-        Ok(Self { link: engine.connect(info), _visit: Visit::new(&guarding.gateway) })
+        Ok(Self { link: engine.connect(info), visit: Visit::new(&guarding.gateway), folder: folder.to_owned() })
     }
 
     /// Has a command done. Returns the events that answer it.
@@ -73,8 +100,12 @@ impl Asking {
         command: Command,
         message: Option<MessageId>,
     ) -> Result<(Vec<Arc<Stamped>>, Option<Problem>), Problem> {
+        let looks = only_looks(&command);
         let asked = self.link.ask(command, message, drop);
         let asked = tokio::time::timeout(ANSWERS, asked).await;
+        if !looks {
+            self.visit.gateway().lists.touch(&self.folder);
+        }
         match asked.map_err(|_| Problem::unavailable("The engine did not answer in time."))? {
             Ok((events, error)) => Ok((events, error.map(Into::into))),
             Err(NoReply::Closed) => Err(ended()),
@@ -82,16 +113,14 @@ impl Asking {
         }
     }
 
+    /// A part of the list of sessions.
+    pub async fn sessions(&self, range: ListRange) -> Result<ListPart, Problem> {
+        self.visit.gateway().lists.part(&self.folder, range).await.map_err(Problem::unavailable)
+    }
+
     /// All sessions, hidden and archived ones included, latest first.
-    pub async fn list(&mut self) -> Result<Vec<SessionMeta>, Problem> {
-        let events = self.ask(Command::Engine(EngineCommand::List), None).await?;
-        let listed = events.into_iter().rev().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
-            Event::Engine(EngineEvent::Listed { sessions }) => Some(sessions),
-            Event::Engine(_) | Event::Session { .. } => None,
-        });
-        let mut sessions = listed.unwrap_or_default();
-        sessions.sort_by(|a, b| (b.last_message, &b.id).cmp(&(a.last_message, &a.id)));
-        Ok(sessions)
+    pub async fn list(&self) -> Result<Vec<SessionMeta>, Problem> {
+        Ok(self.sessions(ListRange::WHOLE).await?.sessions)
     }
 
     /// Has a command done by a session that was opened, so that there is one.
@@ -106,7 +135,7 @@ impl Asking {
 
     /// Reason why a session was not opened: mostly that there is none. One that has no messages yet is in no list and is
     /// opened all the same, so the list is looked at last.
-    pub async fn not_opened(&mut self, id: &SessionId, problem: Problem) -> Problem {
+    pub async fn not_opened(&self, id: &SessionId, problem: Problem) -> Problem {
         if problem.error.details != Some(ErrorCode::Failed) {
             return problem;
         }
@@ -116,16 +145,23 @@ impl Asking {
         }
     }
 
+    /// Makes a session, or opens the one that was made with the same key.
+    pub async fn create(&mut self, new: NewSession) -> Result<SessionMeta, Problem> {
+        let (events, refused) = self.answers(Command::Engine(EngineCommand::Create(new)), None).await?;
+        // One that was made before, and whose last turn was interrupted, is opened with a word about that.
+        match (opened(events), refused) {
+            (Some(opened), _) => Ok(opened.meta),
+            (None, Some(problem)) => Err(problem),
+            (None, None) => Err(Problem::unavailable("The session was not made.")),
+        }
+    }
+
     /// A session with its last rows.
     pub async fn open(&mut self, id: &SessionId, rows: usize) -> Result<Opened, Problem> {
         let command = Command::Session { id: id.clone(), command: SessionCommand::Open { rows } };
         let (events, refused) = self.answers(command, None).await?;
-        let opened = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
-            Event::Session { event: SessionEvent::Opened(opened), .. } => Some(*opened),
-            Event::Session { .. } | Event::Engine(_) => None,
-        });
         // One whose last turn was interrupted is opened with a word about that.
-        match (opened, refused) {
+        match (opened(events), refused) {
             (Some(opened), _) => Ok(opened),
             (None, Some(problem)) => Err(self.not_opened(id, problem).await),
             (None, None) => Err(Problem::unavailable("The session was not opened.")),

@@ -6,7 +6,7 @@
 //! | `guard` | who may ask: host, origin, token, cookie; the line in the log |
 //! | `routes`, `problem` | paths, and errors as JSON |
 //! | `socket` | WebSocket, with the frames of the socket |
-//! | `ask`, `rest`, `events` | workspaces, sessions and messages; events as they happen |
+//! | `ask`, `bodies`, `rest`, `events` | workspaces, sessions and messages; events as they happen |
 //! | `inbound` | messages of channels |
 //! | `fabric` | endpoints of Fabric's REST server |
 //! | `page`, `html` | pages for a browser, to read |
@@ -17,6 +17,7 @@
 
 mod access_log;
 mod ask;
+mod bodies;
 mod events;
 mod fabric;
 mod guard;
@@ -32,5 +33,6 @@ mod shared;
 mod socket;
 mod stall;
 
+pub(super) use bodies::{HttpExchange, error_body, exchanges};
 pub use listen::HttpListener;
 pub use options::{HttpOptions, TlsFiles};

@@ -1,5 +1,6 @@
 //! Errors of HTTP, as JSON: `{"error":{"code","message","retryable","retryAfterMs"}}`.
 
+use super::bodies::HttpError;
 use crate::gateway::access::EntryRefusal;
 use crate::gateway::connection;
 use crate::gateway::frame::{ErrorCode, FrameError};
@@ -67,12 +68,14 @@ impl From<CommandError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = json(self.status, &serde_json::json!({ "error": self.error }));
+        let Self { status, error } = self;
+        let wait = error.retry_after_ms;
+        let mut response = json(status, &HttpError { error });
         let headers = response.headers_mut();
-        if self.status == StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"lisle\""));
         }
-        if let Some(wait) = self.error.retry_after_ms {
+        if let Some(wait) = wait {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(wait.div_ceil(1_000)));
         }
         response

@@ -1,19 +1,21 @@
 //! Workspaces, sessions and messages.
 
 use super::ask::{self, Asking};
+use super::bodies::{
+    CommandEvents, GivenCommand, MessagePage, MessageTaken, NewMessage, SessionMade, SessionPage, WorkspaceList,
+};
 use super::guard::{Caller, Guarding};
 use super::problem::{Problem, json};
-use crate::domain::ids::MessageId;
 use crate::gateway::frame::ErrorCode;
+use crate::gateway::session_lists::{ListPart, ListRange};
 use crate::protocol::{self, Command, EngineCommand, Event, NewSession, Scope, SessionCommand, SessionEvent};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +74,7 @@ pub(super) async fn workspaces(
 ) -> Result<Response, Problem> {
     caller.needs(Scope::Read)?;
     let all = guarding.gateway.workspaces().await;
-    Ok(json(StatusCode::OK, &serde_json::json!({ "workspaces": all })))
+    Ok(json(StatusCode::OK, &WorkspaceList { workspaces: all }))
 }
 
 /// `GET /v1/workspaces/W/sessions`
@@ -86,11 +88,9 @@ pub(super) async fn sessions(
     let limit = parameter(query.as_deref(), "limit")?.unwrap_or(SESSIONS).clamp(1, MOST_SESSIONS);
     let offset = parameter(query.as_deref(), "offset")?.unwrap_or(0);
     let all = parameter::<u8>(query.as_deref(), "all")?.is_some_and(|all| all > 0);
-    let mut sessions = Asking::of(&guarding, &workspace, grant, false).await?.list().await?;
-    sessions.retain(|meta| all || !(meta.hidden || meta.archived));
-    let total = sessions.len();
-    let page: Vec<_> = sessions.into_iter().skip(offset).take(limit).collect();
-    Ok(json(StatusCode::OK, &serde_json::json!({ "total": total, "sessions": page })))
+    let range = ListRange { all, offset, limit };
+    let ListPart { total, sessions } = Asking::of(&guarding, &workspace, grant, false).await?.sessions(range).await?;
+    Ok(json(StatusCode::OK, &SessionPage { total, sessions }))
 }
 
 /// `GET /v1/workspaces/W/sessions/ID/messages`
@@ -107,47 +107,42 @@ pub(super) async fn messages(
     let mut asking = Asking::of(&guarding, &workspace, grant, false).await?;
     let Some(cursor) = before else {
         let opened = asking.open(&id, rows).await?;
-        let page = serde_json::json!({ "session": opened.meta, "messages": opened.rows, "before": opened.earlier });
+        let page = MessagePage { session: opened.meta, messages: opened.rows, before: opened.earlier };
         return Ok(json(StatusCode::OK, &page));
     };
     let opened = asking.open(&id, 1).await?;
     let events = asking.session(&id, SessionCommand::Earlier { cursor, rows }, None).await?;
-    let page = events.iter().find_map(|stamped| match &stamped.event {
+    let page = events.into_iter().find_map(|stamped| match Arc::unwrap_or_clone(stamped).event {
         Event::Session { event: SessionEvent::Page { rows, earlier }, .. } => Some((rows, earlier)),
         Event::Session { .. } | Event::Engine(_) => None,
     });
     let (rows, earlier) = page.ok_or_else(|| Problem::invalid("No messages at this position."))?;
-    let page = serde_json::json!({ "session": opened.meta, "messages": rows, "before": earlier });
+    let page = MessagePage { session: opened.meta, messages: rows, before: earlier };
     Ok(json(StatusCode::OK, &page))
 }
 
-/// `POST /v1/workspaces/W/sessions`: the body is a [`NewSession`].
+/// Header with the key of a new session, for clients that send one with every request that they may repeat.
+const KEY: &str = "idempotency-key";
+
+/// `POST /v1/workspaces/W/sessions`: the body is a [`NewSession`]. With a key that was used before it answers with the session
+/// that was made.
 pub(super) async fn create(
     State(guarding): State<Arc<Guarding>>,
     Extension(caller): Extension<Caller>,
     Path(workspace): Path<String>,
+    headers: HeaderMap,
     given: Body,
 ) -> Result<Response, Problem> {
     let grant = caller.needs(Scope::Write)?;
-    let new: NewSession = body(given).await?;
+    let mut new: NewSession = body(given).await?;
+    if let Some(key) = headers.get(KEY) {
+        let key = key.to_str().map_err(|_| Problem::invalid("Idempotency-Key is no text."))?;
+        // Quoted as a structured header has it, or bare.
+        new.key.get_or_insert_with(|| key.trim_matches('"').to_owned());
+    }
     let mut asking = Asking::of(&guarding, &workspace, grant, false).await?;
-    let events = asking.ask(Command::Engine(EngineCommand::Create(new)), None).await?;
-    let made = events.iter().find_map(|stamped| match &stamped.event {
-        Event::Session { event: SessionEvent::Opened(opened), .. } => Some(&opened.meta),
-        Event::Session { .. } | Event::Engine(_) => None,
-    });
-    let made = made.ok_or_else(|| Problem::unavailable("The session was not made."))?;
-    Ok(json(StatusCode::CREATED, &serde_json::json!({ "session": made })))
-}
-
-/// Body of a `POST` to `commands`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenCommand {
-    /// Id that the client chose for a message: it is taken once.
-    #[serde(default)]
-    message: Option<MessageId>,
-    command: Command,
+    let made = asking.create(new).await?;
+    Ok(json(StatusCode::CREATED, &SessionMade { session: made }))
 }
 
 /// `POST /v1/workspaces/W/commands`: any command, with the events that answer it.
@@ -168,33 +163,7 @@ pub(super) async fn command(
         asking.open(id, 1).await?;
     }
     let events = asking.ask(command, message).await?;
-    Ok(json(StatusCode::OK, &serde_json::json!({ "events": events })))
-}
-
-/// Body of a `POST` to `messages`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NewMessage {
-    /// Id that the client chose: a message of this id is taken once.
-    id: MessageId,
-    text: String,
-    /// The turn may ask, and waits until a client answers. Otherwise what would be asked is refused.
-    #[serde(default = "yes")]
-    ask: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// Answer to a `POST` to `messages`.
-#[derive(Debug, Serialize)]
-struct Taken {
-    id: MessageId,
-    /// It waits for the turn that runs.
-    queued: bool,
-    /// It was taken before, and nothing was done now.
-    duplicate: bool,
+    Ok(json(StatusCode::OK, &CommandEvents { events }))
 }
 
 /// `POST /v1/workspaces/W/sessions/ID/messages`
@@ -216,7 +185,7 @@ pub(super) async fn send(
     let events = match done {
         Ok(events) => events,
         Err(problem) if problem.error.details == Some(protocol::ErrorCode::Duplicate) => {
-            let taken = Taken { id: message, queued: false, duplicate: true };
+            let taken = MessageTaken { id: message, queued: false, duplicate: true };
             return Ok(json(StatusCode::OK, &taken));
         }
         Err(problem) => return Err(problem),
@@ -224,7 +193,7 @@ pub(super) async fn send(
     let queued = events.iter().any(|stamped| {
         matches!(stamped.event, Event::Session { event: SessionEvent::Accepted { queued: true, .. }, .. })
     });
-    Ok(json(StatusCode::ACCEPTED, &Taken { id: message, queued, duplicate: false }))
+    Ok(json(StatusCode::ACCEPTED, &MessageTaken { id: message, queued, duplicate: false }))
 }
 
 #[cfg(test)]

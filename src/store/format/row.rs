@@ -185,6 +185,7 @@ fn message(fields: &JsonFields, raw: &str, place: RowPlace) -> (Message, Option<
             attachments: attached::read(fields),
             steer: own.flag("steer").unwrap_or(false),
             piped: own.number("piped").and_then(|n| usize::try_from(n).ok()),
+            client: own.text("client"),
         }),
         "assistant" if own.flag("thinking") == Some(true) => Body::Thinking(Thinking {
             text: content(fields),
@@ -427,6 +428,7 @@ pub(in crate::store) fn samples(dir: &Path) -> Vec<Message> {
             attachments: attached::examples(dir),
             steer: true,
             piped: None,
+            client: Some("phone (token anna at 10.0.0.1)".into()),
         }),
         Body::Assistant(AssistantText {
             text: "so \u{1f600}".into(),

@@ -28,7 +28,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// To be raised with every change of the format, and of what [`crate::store::format::header::decode`] or the list make of a file.
-const MAGIC: &[u8] = b"lisle list 7\n";
+const MAGIC: &[u8] = b"lisle list 8\n";
 /// A file that changed less than this before it was read may change once more without a newer time.
 const SETTLED_NS: i64 = 2_000_000_000;
 /// A larger file than this is not what lisle wrote.

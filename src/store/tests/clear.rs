@@ -56,6 +56,7 @@ fn the_messages_go_to_the_trash_and_everything_else_stays() {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     };
     journal.queue(vec![queued]).unwrap();
     let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(session_file(root.path(), "a")).unwrap());

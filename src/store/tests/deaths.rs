@@ -28,6 +28,7 @@ fn queued(n: u64) -> Queued {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     }
 }
 

@@ -104,6 +104,7 @@ fn whoever_follows_knows_at_any_time_what_is_there() {
                         redelivered: false,
                         attachments: Vec::new(),
                         piped: None,
+                        client: None,
                     };
                     journal.queue(vec![item]).unwrap();
                 }

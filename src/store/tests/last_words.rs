@@ -78,6 +78,7 @@ fn of_a_full_disk_only_what_the_files_lack_is_put_elsewhere() {
         redelivered: false,
         attachments: vec![],
         piped: None,
+        client: None,
     };
     journal.queue(vec![queued]).unwrap_err();
     journal.close().unwrap_err();

@@ -142,6 +142,7 @@ fn what_was_live_is_folded_in_and_written_once() {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     };
     journal.append(&[user(1)], Durability::Synced).unwrap();
     journal.turn(true).unwrap();

@@ -437,6 +437,7 @@ async fn the_writer_tells_of_the_other_program() {
             redelivered: false,
             attachments: Vec::new(),
             piped: None,
+            client: None,
         }])
         .await
         .unwrap();

@@ -258,6 +258,7 @@ fn what_is_open_right_now_is_searched() {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     };
     journal.queue(vec![queued]).unwrap();
     assert_eq!(shown(&search(&store, "grows")), [(HitIn::Assistant, "it streams and [grows]".into())]);

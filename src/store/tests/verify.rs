@@ -152,6 +152,7 @@ fn left_by_a_death(root: &Path) -> SessionId {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     };
     journal.queue(vec![queued]).unwrap();
     let dir = journal.dir().to_owned();

@@ -259,7 +259,13 @@ fn everything() -> Chat {
             carried: None,
         }),
         Body::Plan(Plan { path: "plans/one.md".into(), markdown: "# Plan\n1. look\n2. change".into() }),
-        Body::User(UserText { text: "Faster".into(), attachments: vec![attached("a.png")], steer: true, piped: None }),
+        Body::User(UserText {
+            text: "Faster".into(),
+            attachments: vec![attached("a.png")],
+            steer: true,
+            piped: None,
+            client: None,
+        }),
         Body::Odd(Odd { what: "a row of type \"hologram\"".into(), line: 12, raw: "{\"type\":\"hologram\"}".into() }),
         Body::Error(Failure {
             code: "rate_limited".into(),
@@ -489,7 +495,7 @@ proptest! {
         });
         let info = |kind| Body::Info(Info { text: text.clone(), level: Level::Warning, kind, carried: None });
         let mut chat = chat(vec![
-            Body::User(UserText { text: text.clone(), attachments: vec![attached(&text)], steer: true, piped: None }),
+            Body::User(UserText { text: text.clone(), attachments: vec![attached(&text)], steer: true, piped: None, client: None }),
             assistant(&text),
             Body::Thinking(Thinking { text: text.clone(), millis: None, native: None }),
             tool(weird), tool(edit), tool(refused),

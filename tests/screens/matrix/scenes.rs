@@ -76,6 +76,7 @@ impl Scene {
                     redelivered: false,
                     attachments: Vec::new(),
                     piped: None,
+                    client: None,
                 }];
                 let todo = |content: &str, status| TodoItem { content: content.to_owned(), status };
                 open.todo = vec![todo(ODD, TodoStatus::Completed), todo("Weiter so", TodoStatus::InProgress)];

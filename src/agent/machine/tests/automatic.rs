@@ -155,6 +155,7 @@ fn died(change: impl Fn(&mut Machine)) -> (Bench, Vec<Step>) {
         redelivered: true,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     }];
     b.machine.queue.held = true;
     b.machine.automation.set_redelivers(true);

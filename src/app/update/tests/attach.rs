@@ -96,6 +96,7 @@ fn what_was_queued_comes_back_with_its_files() {
         redelivered: false,
         attachments: vec![file("a.png")],
         piped: None,
+        client: None,
     };
     screen.session("s", SessionEvent::Queue { items: vec![item], held: false, steers: vec![] });
     screen.keys("up");

@@ -18,6 +18,7 @@ fn queued(id: &str, text: &str) -> Queued {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     }
 }
 

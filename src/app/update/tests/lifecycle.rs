@@ -402,6 +402,7 @@ fn waiting(at: Option<i64>, held: bool) -> Opened {
             redelivered: true,
             attachments: Vec::new(),
             piped: None,
+            client: None,
         }],
         queue_held: held,
         redelivery: at.map(At),

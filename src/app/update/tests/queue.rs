@@ -16,6 +16,7 @@ fn queued(id: &str) -> Queued {
         redelivered: false,
         attachments: Vec::new(),
         piped: None,
+        client: None,
     }
 }
 

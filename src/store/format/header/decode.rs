@@ -64,6 +64,7 @@ pub fn decode(fields: &JsonFields, id: &SessionId, place: Home<'_>, otherwise: A
         None => TitleFrom::Provisional,
     };
     meta.names.alias = own.text("alias").filter(|alias| is_prompt_name(alias));
+    meta.names.key = own.text("creationKey");
     meta.names.program = own.text("origin").and_then(|origin| Some(origin.split_once(':')?.0.to_owned()));
     meta.last_role = read.text("lastMessageRole");
     meta.worktree = own.raw("worktree").and_then(|raw| serde_json::from_str(raw).ok());

@@ -149,6 +149,10 @@ fn put_own(fields: &mut JsonFields, meta: &SessionMeta) {
         Some(alias) => own.set("alias", json!(alias).to_string()),
         None => own.remove("alias"),
     }
+    match &meta.names.key {
+        Some(key) => own.set("creationKey", json!(key).to_string()),
+        None => own.remove("creationKey"),
+    }
     match &meta.worktree {
         Some(worktree) => own.set("worktree", json!(worktree).to_string()),
         None => own.remove("worktree"),

@@ -61,6 +61,9 @@ impl RowFields {
         if let Some(from) = user.piped {
             self.own.insert("piped".into(), json!(from));
         }
+        if let Some(client) = &user.client {
+            self.own.insert("client".into(), json!(client));
+        }
         "user"
     }
 

@@ -104,7 +104,7 @@ const TITLES: [TitleFrom; 3] = [TitleFrom::Provisional, TitleFrom::Generated, Ti
 fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
     let SessionMeta {
         id: _,
-        names: SessionNames { alias, program, context: _, strategy: _ },
+        names: SessionNames { alias, key, program, context: _, strategy: _ },
         title,
         title_from,
         preview,
@@ -156,6 +156,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         context_window,
     } = usage;
     put_some(out, alias.as_deref(), put_text);
+    put_some(out, key.as_deref(), put_text);
     put_some(out, program.as_deref(), put_text);
     put_text(out, title);
     put_place(out, &TITLES, title_from);
@@ -288,6 +289,7 @@ impl<'a> In<'a> {
             id,
             names: SessionNames {
                 alias: self.some(Self::text)?,
+                key: self.some(Self::text)?,
                 program: self.some(Self::text)?,
                 ..SessionNames::default()
             },
