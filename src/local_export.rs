@@ -19,6 +19,24 @@ impl ExportContext for LocalExport {
     }
 }
 
+/// Exports of this machine that stay with the user: pages show the pictures of messages, in which nothing is masked.
+#[derive(Clone, Copy, Debug)]
+pub struct PicturedExport;
+
+impl ExportContext for PicturedExport {
+    fn time(&self, at: At) -> String {
+        LocalExport.time(at)
+    }
+
+    fn colours(&self, code: &str, lang: &str) -> Vec<Vec<ShadedRun>> {
+        LocalExport.colours(code, lang)
+    }
+
+    fn shows_pictures(&self) -> bool {
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

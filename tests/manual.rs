@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 use lisle::app::slash::Slash;
+use lisle::cli::reference;
 use lisle::config::{rules, settings::Settings};
 use lisle::domain::manual::TOPICS;
 use lisle::domain::problem::Problem;
@@ -152,6 +153,30 @@ fn the_first_keys_in_the_readme_are_those_of_the_table() {
     let (before, rest) = readme.split_once(begin).expect("README.md marks where its keys begin");
     let (_, after) = rest.split_once(end).expect("README.md marks where its keys end");
     holds("README.md", &format!("{before}{begin}{}{end}{after}", first_keys()));
+}
+
+/// A page with the table below `head` made of these rows.
+fn with_table(path: &str, head: &str, code: bool, rows: &[(&str, &str)]) -> String {
+    let text = page(path);
+    let lead = format!("| {head} |\n|---|---|\n");
+    let (before, rest) = text.split_once(&lead).unwrap_or_else(|| panic!("{path} has a table {head}"));
+    let after = rest.find("\n\n").map_or("", |at| &rest[at + 1..]);
+    let mut out = format!("{before}{lead}");
+    for (word, meaning) in rows {
+        let word = if code { format!("`{}`", word.replace(", ", "`, `")) } else { (*word).to_owned() };
+        writeln!(out, "| {word} | {meaning} |").unwrap();
+    }
+    out + after
+}
+
+#[test]
+fn exit_statuses_environment_and_files_are_those_of_man_pages() {
+    let scripting = with_table("docs/scripting.md", "Exit status of `lisle run` | Meaning", false, reference::RUN);
+    holds("docs/scripting.md", &scripting);
+    holds("docs/settings.md", &with_table("docs/settings.md", "Variable | Effect", true, reference::ENVIRONMENT));
+    holds("docs/settings.md", &with_table("docs/settings.md", "Path | Content", true, reference::FILES));
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined(&page("docs/settings.md")).contains(reference::FOLDERS));
 }
 
 /// README.md, CONTRIBUTING.md and the pages of docs/, each with its path from the root of the repository.

@@ -20,7 +20,7 @@ use crate::domain::session::Activity;
 use crate::domain::spending::Spending;
 use crate::domain::trash::TrashId;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
-use crate::local_export::LocalExport;
+use crate::local_export::{LocalExport, PicturedExport};
 use crate::local_time::day;
 use crate::protocol::EngineEvent;
 use crate::store::{Exported, HistoryKind, Imported, IndexMark, NotIncluded, Store, StoreError};
@@ -424,8 +424,10 @@ impl SessionOps {
 
     /// Writes a session's conversation to a file.
     pub(super) async fn export(self, id: SessionId, to: Option<PathBuf>, format: Option<Format>) {
-        self.written(id, ExportPurpose::Keep, move |store, id| store.export(id, format, to.as_deref(), &LocalExport))
-            .await;
+        self.written(id, ExportPurpose::Keep, move |store, id| {
+            store.export(id, format, to.as_deref(), &PicturedExport)
+        })
+        .await;
     }
 
     /// Writes a session's conversation into its own folder: a page, or its lines for an upload.

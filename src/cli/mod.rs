@@ -17,10 +17,12 @@ mod headless;
 mod help;
 mod import;
 mod import_report;
+mod man;
 mod output;
 mod permissions;
 mod prompt;
 mod prompts;
+pub mod reference;
 mod route_transfer;
 mod routes;
 mod run_answer;
@@ -29,6 +31,7 @@ mod run_input;
 mod run_line;
 mod run_output;
 mod run_result;
+mod run_rules;
 mod run_start;
 mod search;
 mod sessions;
@@ -39,12 +42,13 @@ mod stop_signals;
 mod usage;
 mod version;
 
+use crate::agent::source_files::SourceBook;
 use crate::domain::SessionId;
 use crate::domain::nearest::nearest;
+use crate::domain::source::TOOL_PREFIX;
 use crate::runtime;
 use crate::runtime::setup::{Bootstrap, Which};
 use args::{Args, CliCommand, DoctorCommand, PatternCommand, PatternRun, RunArgs};
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 pub use exit::Exit;
 use std::process::ExitCode;
@@ -54,7 +58,7 @@ use std::time::Duration;
 #[must_use]
 pub fn main() -> ExitCode {
     shell::answer_shell();
-    let args = match Args::try_parse_from(args::search_words(std::env::args_os())) {
+    let args = match args::parsed(args::search_words(std::env::args_os())) {
         Ok(args) => args,
         Err(mut error) => {
             keep_near(&mut error);
@@ -78,7 +82,7 @@ pub fn main() -> ExitCode {
     match &args.command {
         Some(CliCommand::Help(args)) => return output::unless_lost(help::run(args)).into(),
         Some(CliCommand::Completions(args)) => return output::unless_lost(shell::completions(args)).into(),
-        Some(CliCommand::Man(args)) => return output::unless_lost(shell::man(args)).into(),
+        Some(CliCommand::Man(args)) => return output::unless_lost(man::run(args)).into(),
         Some(CliCommand::Schema(command)) => return output::unless_lost(shell::schema(*command)).into(),
         _ => {}
     }
@@ -139,12 +143,9 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
     wanted.last_workspace = args.command.is_none();
     if let Some(run) = run_of(args.command.as_ref()) {
         wanted.connection = wanted.connection.take().or_else(|| run.input.vendor.clone());
-        match run_input::rules(&run.limits.allow, &run.limits.deny) {
+        match run_rules::rules(&run.limits.allow, &run.limits.deny) {
             Ok(rules) => wanted.rules = rules,
-            Err(why) => {
-                output::complain(&format!("lisle: {why}"));
-                return run_output::RunPrinter::ended_early(&run.output, Exit::Usage, Duration::ZERO);
-            }
+            Err(why) => return ended_early(run, Exit::Usage, &why),
         }
     }
     // Of another machine, where they are looked for.
@@ -164,13 +165,18 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
     let bootstrap = match Bootstrap::prepare(wanted) {
         Ok(bootstrap) => bootstrap,
         Err(error) => {
-            output::complain(&format!("lisle: {error:#}"));
+            let why = format!("{error:#}");
             return match run_of(args.command.as_ref()) {
-                Some(run) => run_output::RunPrinter::ended_early(&run.output, Exit::Usage, Duration::ZERO),
-                None => Exit::Usage,
+                Some(run) => ended_early(run, Exit::Usage, &why),
+                None => gateway::usage(&why),
             };
         }
     };
+    if let Some(run) = run_of(args.command.as_ref())
+        && let Some(why) = unknown_source(&bootstrap, run)
+    {
+        return ended_early(run, Exit::Usage, &why);
+    }
     if args.command.is_some() {
         crate::config::log::on_failure(|problem| output::complain(&format!("lisle: {problem}")));
     }
@@ -178,6 +184,19 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
         Some(command) => dispatch(bootstrap, command, there, linear).await,
         None => app(bootstrap, runtime::gateway::EngineChoice::of_home(no_gateway), prompt, linear).await,
     }
+}
+
+/// Ends a run before it began.
+fn ended_early(run: &RunArgs, exit: Exit, why: &str) -> Exit {
+    output::complain(&format!("lisle: {why}"));
+    run_output::RunPrinter::ended_early(&run.output, exit, Duration::ZERO)
+}
+
+/// Error for a rule of a run about a source that is not there.
+fn unknown_source(bootstrap: &Bootstrap, run: &RunArgs) -> Option<String> {
+    let rules = run_rules::rules(&run.limits.allow, &run.limits.deny).ok()?;
+    let any = rules.iter().any(|rule| rule.tool.starts_with(TOOL_PREFIX));
+    any.then(|| run_rules::unknown_source(&rules, &bootstrap.rules().sources().read(bootstrap.cwd())))?
 }
 
 /// Does a command. `wanted`: session, workspace and properties of new sessions, also of another machine.

@@ -1,8 +1,10 @@
 //! Writing to stdout and stderr. A closed pipe is not an error: whoever read has read enough.
 
 use super::exit::Exit;
-use crate::domain::ids::DEMO;
+use crate::domain::ids::{DEMO, shown_name};
 use crate::domain::sanitise;
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,26 +111,64 @@ pub(super) fn complain(text: &str) {
     let _ = writeln!(out, "{}", text.replace('\n', "\n  "));
 }
 
-/// JSON for users, in which the demo has the name that they know. Quotes inside of a text are escaped, so none is changed.
-pub(super) fn with_demo(json: &str) -> String {
-    let mut out = json.to_owned();
-    for key in ["connection", "model", "key"] {
-        for between in ["\":\"", "\": \""] {
-            out = out.replace(&format!("\"{key}{between}rehearsal\""), &format!("\"{key}{between}{DEMO}\""));
-        }
-    }
-    out
+/// A value as JSON for users, in which the demo has the name that they know. What a call was given stays as it was.
+///
+/// # Errors
+/// Those of the serializer.
+pub(super) fn with_demo(value: &impl Serialize) -> serde_json::Result<Value> {
+    let mut value = serde_json::to_value(value)?;
+    name_demo(&mut value);
+    Ok(value)
 }
 
-pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
-    match serde_json::to_string_pretty(value) {
+fn name_demo(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(name_demo),
+        Value::Object(fields) => {
+            let is_demo = fields.get("provider").is_some_and(|provider| provider == DEMO);
+            for (name, value) in fields {
+                match (name.as_str(), &mut *value) {
+                    ("connection" | "model" | "key", Value::String(text)) => *text = shown_name(text).to_owned(),
+                    ("name", Value::String(text)) if is_demo => *text = shown_name(text).to_owned(),
+                    ("input", _) => {}
+                    (_, inner) => name_demo(inner),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+pub(super) fn print_json(value: &impl Serialize) -> Exit {
+    match with_demo(value).and_then(|value| serde_json::to_string_pretty(&value)) {
         Ok(text) => {
-            say_json(&with_demo(&text));
+            say_json(&text);
             Exit::Done
         }
         Err(error) => {
             complain(&format!("lisle: can't write the result as JSON: {error}"));
             Exit::Failed
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_demo_has_the_name_that_people_know_and_inputs_of_calls_stay() {
+        let value = json!({
+            "connection": "rehearsal",
+            "connections": [{"name": "rehearsal", "provider": "demo"}, {"name": "rehearsal", "provider": "openai"}],
+            "call": {"input": {"connection": "rehearsal"}, "text": "rehearsal"},
+        });
+        let wanted = json!({
+            "connection": "demo",
+            "connections": [{"name": "demo", "provider": "demo"}, {"name": "rehearsal", "provider": "openai"}],
+            "call": {"input": {"connection": "rehearsal"}, "text": "rehearsal"},
+        });
+        assert_eq!(with_demo(&value).unwrap(), wanted);
     }
 }

@@ -9,13 +9,10 @@ use super::prompts;
 use super::run_events::VERSION;
 use crate::domain::SessionId;
 use crate::domain::message::UserText;
-use crate::domain::nearest::nearest;
 use crate::domain::prompt_text::{
     INPUT, NO_TEXT, NamedText, PatternError, Preamble, PromptKind, fill, fill_input, variables,
 };
-use crate::domain::rule::{Rule, RuleEffect};
 use crate::domain::session::SessionSwitch;
-use crate::domain::source::TOOL_PREFIX;
 use crate::protocol::SessionCommand;
 use crate::runtime::setup::Bootstrap;
 use crate::store::prompt_files::{PromptFolders, text_of};
@@ -24,10 +21,6 @@ use crate::tools::json_schema::Schema;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// Tools whose rules are about a path, and those about a host.
-const OF_PATHS: [&str; 6] = ["read", "write", "edit", "glob", "grep", "list"];
-const OF_HOSTS: [&str; 1] = ["fetch"];
 
 /// Input of a run without its message.
 pub(super) struct RunInput {
@@ -214,64 +207,6 @@ fn schema(path: &Path) -> Result<Schema, Exit> {
     Schema::new(value).map_err(wrong)
 }
 
-/// Rules of `--allow` and `--deny`.
-///
-/// # Errors
-/// The first one that is no rule, as a sentence.
-pub(super) fn rules(allow: &[String], deny: &[String]) -> Result<Vec<Rule>, String> {
-    let with = |effect, option: &'static str| {
-        move |text: &String| match rule(text) {
-            Ok(rule) if effect == RuleEffect::Allow && is_whole_source(&rule.tool) => Err(format!(
-                "{option} {text:?}: only --deny takes a whole source; name one tool, such as {}__NAME",
-                rule.tool
-            )),
-            Ok(rule) => Ok(Rule { effect, ..rule }),
-            Err(why) => Err(format!("{option} {text:?}: {why}")),
-        }
-    };
-    allow
-        .iter()
-        .map(with(RuleEffect::Allow, "--allow"))
-        .chain(deny.iter().map(with(RuleEffect::Deny, "--deny")))
-        .collect()
-}
-
-fn is_whole_source(tool: &str) -> bool {
-    tool.strip_prefix(TOOL_PREFIX).is_some_and(|rest| !rest.contains("__"))
-}
-
-/// A rule as a user writes it: a tool alone, a tool with a path or a host, else a command.
-fn rule(text: &str) -> Result<Rule, String> {
-    let text = text.trim();
-    let of_source = text.starts_with(TOOL_PREFIX) && !text.contains(char::is_whitespace);
-    let alone = OF_PATHS.contains(&text) || OF_HOSTS.contains(&text) || text == "bash" || of_source;
-    if alone {
-        return Ok(Rule::allow(text));
-    }
-    let paths = OF_PATHS.map(|tool| Rule { path: Some("./**".to_owned()), ..Rule::allow(tool) });
-    let hosts = OF_HOSTS.map(|tool| Rule { host: Some("localhost".to_owned()), ..Rule::allow(tool) });
-    let command = Rule { program: Some("true".to_owned()), ..Rule::allow("bash") };
-    // Only their forms matter: the rule is of the user's own words.
-    let forms: Vec<Rule> = paths.into_iter().chain(hosts).chain([command]).collect();
-    let line = text.strip_prefix("bash ").unwrap_or(text);
-    let program = line.split_whitespace().next().unwrap_or_default();
-    if program.contains(['[', ']', '{', '}', '(', ')', '<', '>', '|', '&', ';', '$', '`', '"', '\'']) {
-        return Err(format!("{program:?} is neither a tool nor a program"));
-    }
-    if let Some(tool) = mistyped_tool(program) {
-        return Err(format!("no tool or program {program}. Did you mean {tool}?"));
-    }
-    Rule::parse_words(line, &forms)
-}
-
-/// Tool that a word is near to, where no program has this name. Other programs may be missing here: a rule is of use elsewhere.
-fn mistyped_tool(word: &str) -> Option<&'static str> {
-    let tools = OF_PATHS.into_iter().chain(OF_HOSTS);
-    let near = nearest(word, tools).filter(|near| *near != word)?;
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    (!word.contains('/') && std::env::split_paths(&path).all(|folder| !folder.join(word).is_file())).then_some(near)
-}
-
 /// JSON of an answer: all of it, or the one code block in it.
 pub(super) fn json_of(answer: &str) -> Option<Value> {
     let whole = answer.trim();
@@ -287,41 +222,6 @@ pub(super) fn json_of(answer: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rules_are_written_as_they_are_shown() {
-        for (text, shown) in [
-            ("cargo test", "cargo test"),
-            ("bash cargo test *", "cargo test *"),
-            ("git push *", "git push *"),
-            ("edit ./src/**", "edit ./src/**"),
-            ("fetch docs.rs", "fetch docs.rs"),
-            ("fetch", "fetch"),
-            ("mcp__files__write_file", "mcp__files__write_file"),
-        ] {
-            assert_eq!(rule(text).map(|rule| rule.in_words()).as_deref(), Ok(shown), "{text}");
-        }
-        for text in [
-            "",
-            "git * push",
-            "edit src",
-            "edit ../x/**",
-            "fetch https://x",
-            "nonsense[[",
-            "bash $(x)",
-            "edti ./src/**",
-        ] {
-            assert!(rule(text).is_err(), "{text}: {:?}", rule(text));
-        }
-        let source = ["mcp__files".to_owned()];
-        assert!(rules(&source, &[]).unwrap_err().contains("mcp__files__NAME") && rules(&[], &source).is_ok());
-        let both = rules(&["cargo test".to_owned()], &["fetch".to_owned()]).unwrap();
-        assert_eq!(both.iter().map(|rule| rule.effect).collect::<Vec<_>>(), [RuleEffect::Allow, RuleEffect::Deny]);
-        assert_eq!(
-            rules(&[], &["git * push".to_owned()]).unwrap_err().split(':').next(),
-            Some("--deny \"git * push\"")
-        );
-    }
 
     #[test]
     fn json_is_found_in_an_answer() {

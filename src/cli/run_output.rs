@@ -8,7 +8,7 @@
 
 use super::args::{OutputArgs, RunFormat, RunOutput};
 use super::exit::Exit;
-use super::output::{complain, is_listened_to, last_complaint, say, say_json};
+use super::output::{complain, is_listened_to, last_complaint, say, say_json, with_demo};
 use super::run_events::{
     ResultKind, ResultLine, RunEvent, RunLine, RunResult, RunStatus, RunUsage, ToolState, VERSION,
 };
@@ -82,7 +82,7 @@ impl RunPrinter {
         if self.form != OutputForm::Raw {
             return true;
         }
-        match serde_json::to_string(stamped) {
+        match with_demo(stamped).and_then(|value| serde_json::to_string(&value)) {
             Ok(line) => say_json(&line),
             Err(error) => {
                 complain(&format!("lisle: can't write an event as JSON: {error}"));
@@ -271,7 +271,8 @@ impl RunPrinter {
 
     /// Takes back what was printed of the text: it is said, and what follows begins on a line of its own.
     fn start_over(&mut self) {
-        if self.form != OutputForm::Text || self.printed.is_empty() {
+        // Whoever closed a pipe has read enough, also of this.
+        if self.form != OutputForm::Text || self.printed.is_empty() || !is_listened_to() {
             return;
         }
         self.printed.clear();

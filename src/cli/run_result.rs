@@ -2,9 +2,10 @@
 
 use super::args::OutputArgs;
 use super::exit::Exit;
-use super::output::{complain, put_err};
+use super::output::{complain, put_err, sentences};
 use crate::domain::SessionId;
 use crate::domain::export::Format;
+use crate::domain::notice::Level;
 use crate::domain::sanitise::clean_line;
 use crate::local_time::minute;
 use crate::runtime::clipboard::{self, ClipboardOutcome};
@@ -27,8 +28,8 @@ pub(super) async fn keep(
         complain(&format!("lisle: can't write {}: {why}", path.display()));
         exit = if exit == Exit::Done { Exit::Failed } else { exit };
     }
-    if run.copy && !answer.is_empty() {
-        copy(answer).await;
+    if run.copy && !answer.is_empty() && !is_copied(answer).await && exit == Exit::Done {
+        exit = Exit::Failed;
     }
     exit
 }
@@ -72,7 +73,8 @@ pub(super) fn check(run: &OutputArgs) -> Result<(), Exit> {
     }
 }
 
-async fn copy(answer: &str) {
+/// Copies the answer, as far as is known. False if the clipboard does not have it.
+async fn is_copied(answer: &str) -> bool {
     let env = |name: &str| std::env::var(name).ok();
     let text = clipboard::clean(answer);
     let asked = if std::io::stderr().is_terminal() {
@@ -87,5 +89,6 @@ async fn copy(answer: &str) {
         ClipboardOutcome::Deaf
     };
     let notice = clipboard::copy(text, clipboard::ways(&env), asked).await;
-    complain(&format!("lisle: {}", clean_line(&notice.text)));
+    complain(&format!("lisle: {}", clean_line(&sentences(&notice.text, &notice.hint))));
+    notice.level < Level::Warning
 }

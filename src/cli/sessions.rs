@@ -14,7 +14,7 @@ use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::session_health::HealthReport;
 use crate::domain::{At, SessionId, SessionMeta, sanitise};
-use crate::local_export::LocalExport;
+use crate::local_export::PicturedExport;
 use crate::local_time::minute;
 use crate::runtime::setup::Bootstrap;
 use crate::store::StoreError;
@@ -385,6 +385,12 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
     let Some(id) = &args.id else { return Exit::Usage };
     let (store, by_name) = (&bootstrap.store, args.out.as_deref().and_then(Format::of));
     let format = args.format.or(by_name).unwrap_or_default();
+    if let Some(ending) = args.out.as_deref().filter(|out| !is_stream(out) && !out.is_dir()).and_then(Path::extension)
+        && args.format.or(by_name).is_none()
+    {
+        let ending = sanitise::reveal_line(&ending.to_string_lossy());
+        complain(&format!("lisle: no format has the ending .{ending}: this is Markdown. --format says which"));
+    }
     // What is masked is said before anything is written.
     let done = store.export_to(id, format, &minute, &mut |_| Ok(())).and_then(|masked| {
         if let Some(words) = masked.words() {
@@ -395,14 +401,14 @@ fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
             Some(out) => {
                 // From where the command is given, not from where the session's tools work.
                 let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
-                store.export(id, Some(format), Some(&out), &LocalExport).map(|done| {
+                store.export(id, Some(format), Some(&out), &PicturedExport).map(|done| {
                     say(&format!("{}\n", done.path.display()));
                 })
             }
             None => {
                 // A pipe that nobody reads any more ends it, and is no error.
                 let mut closed = false;
-                let done = store.export_to(id, format, &LocalExport, &mut |bytes| {
+                let done = store.export_to(id, format, &PicturedExport, &mut |bytes| {
                     closed = !say(&String::from_utf8_lossy(bytes));
                     if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
                 });
@@ -430,7 +436,7 @@ fn export_into(bootstrap: &Bootstrap, id: &SessionId, format: Format, path: &Pat
     // Appended, as `lisle run -o` checks it: a redirected stdout is a file that has a place of its own.
     let mut file = std::fs::OpenOptions::new().append(true).open(path).map_err(failed)?;
     let mut closed = false;
-    let done = bootstrap.store.export_to(id, format, &LocalExport, &mut |bytes| {
+    let done = bootstrap.store.export_to(id, format, &PicturedExport, &mut |bytes| {
         let written = file.write_all(bytes);
         closed = written.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
         written

@@ -1,10 +1,9 @@
-//! `lisle completions`, `lisle man` and `lisle schema`: made of the arguments and types of the program itself.
+//! `lisle completions` and `lisle schema`: made of the arguments and types of the program itself.
 
-use super::args::{Args, Completions, Man, SchemaCommand, Shell};
+use super::args::{Args, Completions, SchemaCommand, Shell, know_program};
 use super::exit::Exit;
-use super::output::{complain, hint, print_json, put};
+use super::output::{complain, print_json, put};
 use super::run_events;
-use crate::domain::nearest::nearest;
 use crate::gateway::schema::gateway_schema;
 use clap::CommandFactory;
 use clap_complete::env::{CompleteEnv, Shells};
@@ -15,6 +14,7 @@ const VARIABLE: &str = "LISLE_COMPLETE";
 
 /// Answers the script of a shell that asks for values; the process ends then.
 pub(super) fn answer_shell() {
+    know_program(Args::command);
     CompleteEnv::with_factory(Args::command).var(VARIABLE).bin("lisle").complete();
 }
 
@@ -40,32 +40,6 @@ pub(super) fn completions(args: &Completions) -> Exit {
         // bash would take `--mode=ex` for three words.
         out.extend_from_slice(b"COMP_WORDBREAKS=${COMP_WORDBREAKS//=}\n");
     }
-    printed(made, &out)
-}
-
-pub(super) fn man(args: &Man) -> Exit {
-    if let Some(dir) = &args.dir {
-        let made = std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Args::command(), dir));
-        if let Err(error) = &made {
-            complain(&format!("lisle: can't write to {}: {error}", dir.display()));
-        }
-        return if made.is_ok() { Exit::Done } else { Exit::Failed };
-    }
-    let mut command = Args::command();
-    command.build();
-    for word in args.command.iter().flat_map(|words| words.split_whitespace()) {
-        let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
-        command = match command.find_subcommand(word) {
-            Some(found) => found.clone(),
-            None => {
-                let near = nearest(word, names.iter().map(String::as_str));
-                complain(&format!("lisle: no command {word:?}{}", hint(near, &names)));
-                return Exit::Usage;
-            }
-        };
-    }
-    let mut out = Vec::new();
-    let made = clap_mangen::Man::new(command).render(&mut out);
     printed(made, &out)
 }
 

@@ -34,7 +34,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &UsageArgs) -> Exit {
     if args.json {
         let groups: Vec<_> = groups.iter().map(|group| priced(group, &group.sum)).collect();
         let value = serde_json::json!({"by": by, "groups": groups, "total": priced(&total, &total), "beyond": rest});
-        say(&format!("{}\n", with_demo(&value.to_string())));
+        say(&format!("{}\n", with_demo(&value).unwrap_or(value)));
         return Exit::Done;
     }
     say(&table(by, &groups, &total));

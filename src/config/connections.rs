@@ -110,6 +110,11 @@ struct Vendor {
     small_model: &'static str,
 }
 
+/// Names and hosts of the connections that a key alone makes.
+pub fn vendors() -> impl Iterator<Item = (&'static str, &'static str)> {
+    VENDORS.iter().map(|vendor| (vendor.name, vendor.host))
+}
+
 const VENDORS: &[Vendor] = &[
     Vendor {
         name: "anthropic",

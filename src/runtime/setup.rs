@@ -560,19 +560,23 @@ pub struct Glance {
     pub store: Store,
     /// Folders of contexts, patterns and strategies.
     pub prompts: PromptFolders,
+    /// The workspace.
+    pub workspace: PathBuf,
 }
 
-/// Looks at this home; `None` where it has no place or no usable workspace.
+/// Looks at this home, and at a workspace of it: the usual one, unless another is `wanted`. `None` where it has no place or no
+/// usable workspace.
 #[must_use]
-pub fn glance() -> Option<Glance> {
+pub fn glance(wanted: Option<&Path>) -> Option<Glance> {
     let env = |name: &str| std::env::var(name).ok();
     let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref()).ok()?;
     let config = config::load(&paths, &env);
     let ours = paths.data.join("workspaces");
-    let workspace = ours.join(config.settings.workspace.as_deref().unwrap_or(Path::new(USUAL)));
+    let usual = || ours.join(config.settings.workspace.as_deref().unwrap_or(Path::new(USUAL)));
+    let workspace = wanted.and_then(|wanted| std::path::absolute(wanted).ok()).unwrap_or_else(usual);
     let store = store(&workspace, &paths, &config.settings).ok()?;
     let prompts = prompt_folders(&workspace, &paths, &config.settings);
-    Some(Glance { config, store, prompts })
+    Some(Glance { config, store, prompts, workspace })
 }
 
 fn prompt_folders(workspace: &Path, paths: &Paths, settings: &Settings) -> PromptFolders {

@@ -351,7 +351,7 @@ impl Connection {
 /// An error without the names of Rust types in it.
 fn service_words(error: &ServiceError) -> String {
     match error {
-        ServiceError::TransportSend(sent) => sent.error.to_string(),
+        ServiceError::TransportSend(sent) => with_causes(sent.error.as_ref()),
         ServiceError::McpError(error) => error.message.to_string(),
         other => other.to_string(),
     }
@@ -362,7 +362,7 @@ fn initialize_words(error: &ClientInitializeError) -> String {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => initialize_words(fallback),
         ClientInitializeError::TransportError { error, .. } => with_causes(error.error.as_ref()),
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
-        other => other.to_string(),
+        other => with_causes(other),
     }
 }
 

@@ -261,7 +261,8 @@ mod tests {
         let bench = Bench::new();
         let facts = bench.inspect("bash", &json!({"command": "ls\n-l"})).unwrap();
         let (command, cwd) = ("ls\n-l".to_owned(), bench.place.cwd.clone());
-        let [Touch::Command { command: touched, cwd: touched_cwd, programs, unseen: None, .. }] = &facts.touches[..] else {
+        let [Touch::Command { command: touched, cwd: touched_cwd, programs, unseen: None, .. }] = &facts.touches[..]
+        else {
             panic!("{facts:?}")
         };
         assert_eq!((touched, touched_cwd), (&command, &cwd));

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 mod anthropic;
+mod command_line;
 mod explore;
 mod faults;
 mod first_hour;
+mod goldens;
 mod headless;
 mod help;
 mod import_ends;

@@ -362,9 +362,11 @@ fn files_beside_a_skill_are_used_without_a_question() {
     let other = place.file("config/other/notes.md", "Not of a skill.\n");
     let (_, told) = run("read", json!({"path": other.display().to_string()}), "explore");
     assert!(!told.contains("Not of a skill."), "{told}");
-    for line in
-        [format!("echo x > {style}"), format!("cp README.md {style}"), format!("python3 -c 'open(\"{style}\", \"w\")' {style}")]
-    {
+    for line in [
+        format!("echo x > {style}"),
+        format!("cp README.md {style}"),
+        format!("python3 -c 'open(\"{style}\", \"w\")' {style}"),
+    ] {
         run("bash", sh(line.clone()), "execute");
         assert_eq!(std::fs::read_to_string(style.to_string()).unwrap(), "In capitals.\n", "{line}");
     }

@@ -2,6 +2,7 @@
 
 use crate::headless::{Place, code, err, out};
 use serde_json::Value;
+use std::process::Command;
 
 impl Place {
     fn answer(&self, args: &[&str], status: i32) -> String {
@@ -64,6 +65,54 @@ fn man_pages_are_made_of_the_arguments() {
     place.answer(&["man", "--dir", dir.to_str().unwrap()], 0);
     for page in ["lisle.1", "lisle-run.1", "lisle-sessions-list.1"] {
         assert!(dir.join(page).is_file(), "{page}");
+    }
+}
+
+/// Pages of the commands, each with a part that only its own tables have.
+#[test]
+fn man_pages_have_statuses_environment_files_and_values_and_render_without_a_warning() {
+    let place = Place::new();
+    let dir = place.home.path().join("man1");
+    place.answer(&["man", "--dir", dir.to_str().unwrap()], 0);
+    for (page, parts) in [
+        ("lisle.1", &["\\(bu 2\nexplore\n", "LISLE_HOME", "config.toml", "EXIT STATUS"][..]),
+        ("lisle-run.1", &["129, 130, 143", "\\(bu 2\nstream\\-json: ", "git diff | lisle run", "SEE ALSO"]),
+        ("lisle-permissions-check.1", &["\\fB11\\fR\ndeny"]),
+        ("lisle-sessions-export.1", &["\\(bu 2\nopenclaw\n"]),
+        ("lisle-sessions-import.1", &["\\(bu 2\nclaude\\-code\n", "lisle\\-sessions"]),
+        ("lisle-usage.1", &["\\(bu 2\nsession\n"]),
+    ] {
+        let text = std::fs::read_to_string(dir.join(page)).unwrap();
+        assert!(parts.iter().all(|part| text.contains(part)), "{page}: {parts:?}\n{text}");
+    }
+    for page in std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for heading in ["SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"] {
+            assert!(
+                text.contains(&format!(".SH \"{heading}\"")) || text.contains(&format!(".SH {heading}")),
+                "{page:?}: {heading}"
+            );
+        }
+        // Where there is no man, the pages are checked by those who have one.
+        let Ok(done) = Command::new("man").arg("--warnings").arg("-l").arg(&page).env("MANWIDTH", "100").output()
+        else {
+            continue;
+        };
+        assert!(done.status.success() && done.stderr.is_empty(), "{page:?}: {}", err(&done));
+    }
+}
+
+#[test]
+fn a_long_help_ends_with_the_statuses_of_the_man_page() {
+    let place = Place::new();
+    for (words, says) in [
+        (&["run"][..], "7 queued: a turn runs in that session"),
+        (&["permissions", "check"], "10 ask"),
+        (&["config", "check"], "Exit status: 0 fine, 1 problems, 2 wrong arguments."),
+    ] {
+        let help = place.answer(&[words, &["--help"]].concat(), 0);
+        let joined = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(says), "{words:?}: {help}");
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
         if let Some(before) = state.composer_mut().menu.take().filter(|before| before.kind == menu.kind) {
             let files = before.rows.into_iter().filter(|row| matches!(row.value, Value::File(_) | Value::Folder(_)));
             let behind = menu.rows.iter().take_while(|row| begins(row, &menu.typed)).count();
-    menu.rows.splice(behind..behind, files);
+            menu.rows.splice(behind..behind, files);
         }
     }
     let composer = state.composer_mut();

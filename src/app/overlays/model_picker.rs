@@ -189,7 +189,9 @@ fn tell_unlisted(state: &mut State, name: &str) {
     if let (Some(of), false) = (of, known.is_empty()) {
         let near = nearest(name, known.iter().copied()).map(|near| format!("Closest match: {near}"));
         let text = format!("{} does not list {name}", of.as_str());
-        state.notify(Notice::new(Level::Warning, text).hint(near.unwrap_or_else(|| "/model shows its models".to_owned())));
+        state.notify(
+            Notice::new(Level::Warning, text).hint(near.unwrap_or_else(|| "/model shows its models".to_owned())),
+        );
     }
 }
 

@@ -7,8 +7,9 @@ use crate::app::panels::{answers, hunks};
 use crate::app::shell::focus::SEEN;
 use crate::app::shell::{draft, focus};
 use crate::app::state::notices::TrueWhile;
-use crate::app::state::panel::{Choice, Letter, Stage};
+use crate::app::state::panel::{Choice, Letter, LetterDid, Stage};
 use crate::app::state::{Focus, State};
+use crate::domain::ids::At;
 use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{AnswerAction, Context};
@@ -41,7 +42,17 @@ pub(crate) fn chooses(state: &State) -> bool {
 
 /// True if a letter has marked an answer: whatever is typed next makes a text of both.
 pub(crate) fn is_marked(state: &mut State) -> bool {
-    focus::focused(state).is_some_and(|(_, panel)| panel.letter.is_some_and(|letter| letter.marks))
+    let now = state.clock.now;
+    focus::focused(state).is_some_and(|(_, panel)| panel.letter.is_some_and(|letter| holds(letter, now)))
+}
+
+/// The next letter makes a text of both: one that marked an answer, and for a while one that may mark none.
+fn holds(letter: Letter, now: At) -> bool {
+    match letter.did {
+        LetterDid::Marked => true,
+        LetterDid::Refused => now.since(letter.at) < APART,
+        LetterDid::Moved => false,
+    }
 }
 
 /// Drops the mark of a letter that was set a while ago, for a key that moves the panel. True if there is no mark now.
@@ -49,8 +60,8 @@ pub(crate) fn unmark(state: &mut State) -> bool {
     let now = state.clock.now;
     let Some((_, panel)) = focus::focused(state) else { return true };
     match panel.letter {
-        Some(letter) if letter.marks && now.since(letter.at) < APART => false,
-        Some(letter) if letter.marks => {
+        Some(letter) if letter.did != LetterDid::Moved && now.since(letter.at) < APART => false,
+        Some(letter) if letter.did == LetterDid::Marked => {
             panel.letter = None;
             panel.selected = None;
             true
@@ -63,7 +74,7 @@ pub(crate) fn unmark(state: &mut State) -> bool {
 pub(crate) fn is_too_soon(state: &mut State) -> bool {
     let now = state.clock.now;
     let letter = focus::focused(state).and_then(|(_, panel)| panel.letter);
-    letter.is_some_and(|letter| letter.marks && now.since(letter.at) < MARKED)
+    letter.is_some_and(|letter| letter.did == LetterDid::Marked && now.since(letter.at) < MARKED)
 }
 
 /// Takes note of what a key did.
@@ -74,17 +85,18 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
     match did {
         Did::Moved => {
             // Scrolling by other keys leaves the mark of a letter as it is.
-            panel.letter = typed.map(|c| Letter { c, at: now, marks: false }).or(panel.letter);
+            panel.letter = typed.map(|c| Letter { c, at: now, did: LetterDid::Moved }).or(panel.letter);
         }
         Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
-            // As the beginning of a text it goes to the composer with the next letter; what arrows chose before is open again.
+            // As the beginning of a text it goes to the composer with the next letter, if that comes soon; what arrows chose
+            // before is open again.
             panel.selected = None;
-            panel.letter = typed.map(|c| Letter { c, at: now, marks: false });
+            panel.letter = typed.map(|c| Letter { c, at: now, did: LetterDid::Refused });
             state.notify(Notice::new(Level::Info, "This may be irreversible: choose it with ↑ ↓, then Enter"));
         }
         Did::Selects(at) => {
             panel.selected = Some(at);
-            panel.letter = typed.map(|c| Letter { c, at: now, marks: true });
+            panel.letter = typed.map(|c| Letter { c, at: now, did: LetterDid::Marked });
         }
         // An answer that is not on offer is no answer: the key was a letter for the composer.
         Did::Nothing => type_through(state, key),
@@ -96,7 +108,7 @@ pub(crate) fn to_composer(state: &mut State, text: &str) {
     let now = state.clock.now;
     let asked = focus::focused(state).map(|(session, panel)| (session, panel.letter.take()));
     let before = asked.as_ref().and_then(|(_, letter)| *letter);
-    let before = before.filter(|letter| letter.marks || now.since(letter.at) < TYPED);
+    let before = before.filter(|letter| holds(*letter, now) || now.since(letter.at) < TYPED);
     let text: String = before.map(|letter| letter.c).into_iter().chain(text.chars()).collect();
     match asked.map(|(session, _)| session).filter(|session| state.current_id() != Some(session)) {
         // What is said to a request of another session belongs there.

@@ -13,7 +13,7 @@ use crate::keymap::action::{ModeAction, TurnAction};
 use crate::protocol::SessionCommand;
 
 /// Milliseconds for which the key of the permission mode rests before a mode that refuses what waits is set.
-const RESTS: u64 = 1_000;
+const RESTS: u64 = 2_000;
 
 pub(crate) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
     match verb {

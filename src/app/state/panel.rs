@@ -266,8 +266,18 @@ impl Stage {
 pub(crate) struct Letter {
     pub c: char,
     pub at: At,
-    /// It marked an answer; else it moved the panel.
-    pub marks: bool,
+    pub did: LetterDid,
+}
+
+/// Effect of such a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LetterDid {
+    /// It marked an answer.
+    Marked,
+    /// It named an answer that arrows alone choose.
+    Refused,
+    /// It moved the panel.
+    Moved,
 }
 
 /// A request on the screen.

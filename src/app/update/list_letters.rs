@@ -1,11 +1,11 @@
-//! Letters in the list of sessions, which may be the start of a text.
+//! Letters in the list of sessions and in the conversation, which may be the start of a text.
 
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::sessions::HeldLetter;
 use crate::app::state::{Focus, Shown, State};
 use crate::app::update::dispatch;
-use crate::keymap::action::Action;
+use crate::keymap::action::{Action, Context};
 use crate::keymap::key::{Code, Key};
 
 /// True if a key is a letter that can begin a word.
@@ -13,17 +13,33 @@ pub(super) fn is_letter(key: Key) -> bool {
     matches!(key.code, Code::Char(c) if c.is_alphabetic()) && key.printable().is_some()
 }
 
-/// Milliseconds after which a letter in the list acts, unless a different letter follows.
-pub(super) const LETTER: u64 = 150;
+/// Milliseconds after which such a letter acts, unless a different letter follows: longer than people pause within a word.
+pub(super) const LETTER: u64 = 220;
 
-/// Takes a key that comes while the list has the focus: whether it is a letter that waits, or ends the waiting of one.
+/// The pane whose letters wait: the list, or the conversation while no text is marked in it.
+fn pane(state: &State) -> Option<Focus> {
+    let is_open = state.overlays.is_empty();
+    let is_marked = state.current_open().is_some_and(|open| open.chat.mark.is_some());
+    match state.focus {
+        Focus::List if is_open && !state.sessions.filter_open() => Some(Focus::List),
+        Focus::Chat if is_open && !is_marked && state.contexts().first() == Some(&Context::Chat) => Some(Focus::Chat),
+        _ => None,
+    }
+}
+
+/// A letter that only moves, which may be pressed many times in a row.
+fn moves(pane: Focus, key: Key) -> bool {
+    matches!(key.code, Code::Char('j' | 'k' | 'g' | 'G'))
+        || pane == Focus::Chat && matches!(key.code, Code::Char('J' | 'K' | 'n' | 'N' | 'p'))
+}
+
+/// Takes a key that comes while such a pane has the focus: whether it is a letter that waits, or ends the waiting of one.
 /// Anything but a different letter lets the waiting one act first.
 pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &mut Vec<Effect>) -> bool {
-    let in_list = state.focus == Focus::List && state.overlays.is_empty() && !state.sessions.filter_open();
-    if !in_list {
+    let Some(pane) = pane(state) else {
         state.sessions.held = None;
         return false;
-    }
+    };
     let letter = is_letter(key);
     if let Some(held) = state.sessions.held.take() {
         let typing = letter && held.key != key && state.clock.now.since(held.at) < LETTER;
@@ -42,15 +58,16 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
             return true;
         }
         fx.push(Effect::Disarm(Timer::ListLetter));
-        dispatch::act(state, held.action, Some(held.key), fx);
-        if state.focus != Focus::List || !state.overlays.is_empty() {
-            // The key was pressed for the list, and what it meant there has no meaning here.
+        act(state, held, fx);
+        if state.focus != pane || !state.overlays.is_empty() {
+            // The key was pressed for the pane, and what it meant there has no meaning here.
             return true;
         }
     }
     match action {
-        Some(action) if letter && !matches!(key.code, Code::Char('j' | 'k' | 'g' | 'G')) => {
-            state.sessions.held = Some(HeldLetter { key, action, at: state.clock.now });
+        // One without an action is no more than that beginning.
+        action if letter && !(action.is_some() && moves(pane, key)) => {
+            state.sessions.held = Some(HeldLetter { key, action, at: state.clock.now, pane });
             fx.push(Effect::Arm { timer: Timer::ListLetter, ms: LETTER });
             true
         }
@@ -61,9 +78,14 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
 /// The time of the waiting letter is over: it acts.
 pub(super) fn release_letter(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(held) = state.sessions.held.take()
-        && state.focus == Focus::List
-        && state.overlays.is_empty()
+        && pane(state) == Some(held.pane)
     {
-        dispatch::act(state, held.action, Some(held.key), fx);
+        act(state, held, fx);
+    }
+}
+
+fn act(state: &mut State, held: HeldLetter, fx: &mut Vec<Effect>) {
+    if let Some(action) = held.action {
+        dispatch::act(state, action, Some(held.key), fx);
     }
 }

@@ -173,6 +173,9 @@ impl Screen {
                 self.wait(150);
             }
             self.key(key);
+            if self.state.sessions.held.is_some_and(|held| held.pane == crate::app::state::Focus::Chat) {
+                self.wait(220).msg(Msg::Timer(Timer::ListLetter));
+            }
         }
         self
     }

@@ -1,6 +1,8 @@
 //! Arguments of `lisle channel`.
 
+use super::complete;
 use clap::{Args as ClapArgs, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
 
 /// `lisle channel`.
 #[derive(Debug, Subcommand)]
@@ -20,8 +22,6 @@ pub enum ChannelCommand {
     #[command(after_help = "Example: lisle channel secret telegram")]
     Secret(ChannelSecret),
     /// Send a message as a person on a channel, through the gateway: for scripts and cron.
-    ///
-    /// Exit status: 0 taken, or taken before; 1 refused or not reached.
     #[command(after_help = "Example: lisle channel send --channel cron --from backup \"Check the last backup\"")]
     Send(ChannelSend),
     /// Print what was refused, withheld, given up or commanded.
@@ -41,7 +41,7 @@ pub struct ChannelList {
 #[derive(Debug, ClapArgs)]
 pub struct ChannelAllow {
     /// Channel, as in [channels.NAME].
-    #[arg(value_name = "CHANNEL")]
+    #[arg(value_name = "CHANNEL", add = ArgValueCandidates::new(complete::channels))]
     pub channel: String,
     /// Id of the sender on the channel, or * for everybody.
     #[arg(value_name = "SENDER", required_unless_present = "code", conflicts_with = "code")]
@@ -55,7 +55,7 @@ pub struct ChannelAllow {
 #[derive(Debug, ClapArgs)]
 pub struct ChannelRevoke {
     /// Channel, as in [channels.NAME].
-    #[arg(value_name = "CHANNEL")]
+    #[arg(value_name = "CHANNEL", add = ArgValueCandidates::new(complete::channels))]
     pub channel: String,
     /// Id of the sender on the channel, or *.
     #[arg(value_name = "SENDER")]
@@ -66,7 +66,7 @@ pub struct ChannelRevoke {
 #[derive(Debug, ClapArgs)]
 pub struct ChannelSecret {
     /// Channel, as in [channels.NAME].
-    #[arg(value_name = "CHANNEL")]
+    #[arg(value_name = "CHANNEL", add = ArgValueCandidates::new(complete::channels))]
     pub channel: String,
     /// Make a new one in its place.
     #[arg(long)]
@@ -77,7 +77,7 @@ pub struct ChannelSecret {
 #[derive(Debug, ClapArgs)]
 pub struct ChannelSend {
     /// Channel, as in [channels.NAME].
-    #[arg(long, value_name = "CHANNEL")]
+    #[arg(long, value_name = "CHANNEL", add = ArgValueCandidates::new(complete::channels))]
     pub channel: String,
     /// Id of the sender.
     #[arg(long, value_name = "SENDER")]

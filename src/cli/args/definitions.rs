@@ -1,9 +1,11 @@
 //! Arguments of `lisle labels`, `lisle statuses` and `lisle views`.
 
+use super::complete;
 use super::json::Json;
-use super::values::value_type;
+use super::values;
 use crate::domain::property::ValueType;
 use clap::Subcommand;
+use clap_complete::engine::ArgValueCandidates;
 
 /// `lisle labels`.
 #[derive(Debug, Subcommand)]
@@ -17,10 +19,10 @@ pub enum LabelsCommand {
         /// Name; the id is derived from it.
         name: String,
         /// Parent, by id or name.
-        #[arg(long, value_name = "LABEL")]
+        #[arg(long, value_name = "LABEL", add = ArgValueCandidates::new(complete::labels))]
         under: Option<String>,
         /// Type of its value.
-        #[arg(long, value_name = "string|number|date", value_parser = value_type)]
+        #[arg(long, value_name = "TYPE", value_parser = values::value_types(), add = ArgValueCandidates::new(complete::value_types))]
         value: Option<ValueType>,
     },
 }

@@ -1,7 +1,7 @@
 //! Arguments of `lisle serve`, `lisle gateway` and `lisle ssh`.
 
 use super::complete;
-use super::values::{address, scope, span, token_name};
+use super::values::{self, address, span, token_name};
 use crate::protocol::Scope;
 use clap::{Args as ClapArgs, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
@@ -48,8 +48,6 @@ pub struct ServeArgs {
 #[derive(Debug, Subcommand)]
 pub enum GatewayCommand {
     /// Show the gateway of this home: its process, clients, workspaces, and what runs in it.
-    ///
-    /// Exit status: 0 it runs, 1 none runs or it cannot be reached.
     #[command(after_help = "Example: lisle gateway status --json")]
     Status(Printed),
     /// Save all sessions and end the gateway. Turns that run are stopped; Enter continues them later.
@@ -100,10 +98,10 @@ pub struct CallArgs {
 #[derive(Debug, ClapArgs)]
 pub struct TokenArgs {
     /// Token that is meant; without it the owner's, which has all scopes.
-    #[arg(long, value_name = "NAME", value_parser = token_name)]
+    #[arg(long, value_name = "NAME", value_parser = token_name, add = ArgValueCandidates::new(complete::tokens))]
     pub name: Option<String>,
-    /// Make a token with these scopes: read, write, approve, admin. It is printed once.
-    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope, add = ArgValueCandidates::new(complete::scopes), requires = "name", conflicts_with_all = ["rotate", "list", "revoke"])]
+    /// Make a token with these scopes, divided by commas. It is printed once.
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = values::scopes(), add = ArgValueCandidates::new(complete::scopes), requires = "name", conflicts_with_all = ["rotate", "list", "revoke"])]
     pub scopes: Vec<Scope>,
     /// Replace the token by a new one; clients of the old one are cut off.
     #[arg(long, conflicts_with_all = ["list", "revoke"])]
@@ -115,7 +113,7 @@ pub struct TokenArgs {
     #[arg(long, requires = "list")]
     pub json: bool,
     /// Remove the token of this name; its clients are cut off.
-    #[arg(long, value_name = "NAME", conflicts_with = "name")]
+    #[arg(long, value_name = "NAME", conflicts_with = "name", add = ArgValueCandidates::new(complete::tokens))]
     pub revoke: Option<String>,
 }
 
@@ -139,6 +137,6 @@ pub struct RestartArgs {
 #[derive(Debug, ClapArgs)]
 pub struct SshArgs {
     /// Host as ssh takes it, or a machine named in config.toml.
-    #[arg(value_name = "HOST")]
+    #[arg(value_name = "HOST", add = ArgValueCandidates::new(complete::machines))]
     pub host: String,
 }

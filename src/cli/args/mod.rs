@@ -16,6 +16,7 @@ mod sources;
 mod tests;
 mod values;
 
+use super::reference::{sentence, statuses};
 use crate::domain::nearest::nearest;
 use crate::domain::spending::UsageBy;
 use crate::domain::{At, ConnectionName, Mode, SessionId};
@@ -23,8 +24,9 @@ use crate::runtime::setup::{StartRequest, Which};
 pub use channel::{
     ChannelAllow, ChannelCommand, ChannelList, ChannelLogArgs, ChannelRevoke, ChannelSecret, ChannelSend,
 };
-use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCandidates;
+pub use complete::know_program;
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
 pub use extensions::ExtensionsCommand;
 pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, SshArgs, TokenArgs};
@@ -45,7 +47,7 @@ pub use shell::{
 };
 pub use sources::{AddSource, SourceLogs, SourcesCommand, TestSource};
 use std::path::PathBuf;
-use values::{by, connection, mode, session_id, session_name, since};
+use values::{connection, session_id, session_name, since};
 
 /// lisle: a full-screen terminal home for agent conversations.
 #[derive(Debug, Parser)]
@@ -82,6 +84,31 @@ pub struct Args {
     /// Options of every command.
     #[command(flatten)]
     pub common: Common,
+}
+
+/// The program's arguments, with the exit statuses of commands in their long help.
+pub(super) fn command() -> clap::Command {
+    fn told(command: clap::Command, words: &str) -> clap::Command {
+        let below: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+        let command = below.iter().fold(command, |command, name| {
+            let words = format!("{words} {name}");
+            command.mut_subcommand(name, |one| told(one, words.trim_start()))
+        });
+        let (statuses, true) = statuses(words) else { return command };
+        let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+        command.long_about(format!("{about}\n\n{}", sentence(statuses)))
+    }
+    told(Args::command(), "")
+}
+
+/// The arguments of a process.
+///
+/// # Errors
+/// What clap says of wrong ones, and help.
+pub(super) fn parsed(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Args, clap::Error> {
+    let mut command = command();
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 impl Args {
@@ -178,14 +205,14 @@ pub struct Common {
     /// Model to use.
     #[arg(short, long, value_name = "NAME", global = true, add = ArgValueCandidates::new(complete::models))]
     pub model: Option<String>,
-    /// Permission mode: explore (read-only), ask or execute.
-    #[arg(long, value_name = "MODE", global = true, value_parser = mode, add = ArgValueCandidates::new(complete::modes))]
+    /// Permission mode; explore only reads.
+    #[arg(long, value_name = "MODE", global = true, value_parser = values::modes(), add = ArgValueCandidates::new(complete::modes))]
     pub mode: Option<Mode>,
     /// Working directory [default: current directory].
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", global = true, value_hint = ValueHint::DirPath)]
     pub cwd: Option<PathBuf>,
     /// Workspace: a folder of sessions, possibly created by another program.
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", global = true, value_hint = ValueHint::DirPath)]
     pub workspace: Option<PathBuf>,
     /// Run in this process, also where a gateway has this home.
     #[arg(long, global = true)]
@@ -211,9 +238,6 @@ pub enum CliCommand {
     ///
     /// Without a message stdin is the message. With one, a pipe silent for 3 seconds is ignored; "-" as the first or last
     /// word waits for it.
-    ///
-    /// Exit status: 0 done, 1 failed, stopped at a limit, or nobody reads stdout any more, 2 wrong arguments, 3 done but a
-    /// call was refused, 4 no connection with credentials, 5 another process has the session open or took it over, 6 done but not all of it could be saved, 7 queued behind a turn in a gateway, 129 SIGHUP, 130 interrupted, 143 SIGTERM. A signal that was ignored at the start stays ignored.
     #[command(
         after_help = "Examples:\n  git diff | lisle run \"review this\" > review.md\n  lisle run --session notes -p summarize < notes.txt"
     )]
@@ -230,8 +254,7 @@ pub enum CliCommand {
     /// List, change, branch, delete and check sessions.
     ///
     /// Results go to stdout, everything else to stderr. Sessions open in another
-    /// lisle are not changed. Exit status: 0 done, 1 failed for at least one, 2 wrong
-    /// arguments.
+    /// lisle are not changed.
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Share a conversation: everybody with its address can read it.
@@ -248,8 +271,7 @@ pub enum CliCommand {
     Audit(Audit),
     /// Print tokens and cost by day, model or session, across all workspaces.
     ///
-    /// `?` means that no price is known, `+3?` three requests without one. Exit status: 0 done, 1
-    /// failed, 2 wrong arguments.
+    /// `?` means that no price is known, `+3?` three requests without one.
     #[command(after_help = "Example: lisle usage --by model --since 7d")]
     Usage(UsageArgs),
     /// Check permissions of commands.
@@ -300,7 +322,7 @@ pub enum CliCommand {
     Keys(KeysCommand),
     /// Check this machine's setup and how to fix what is missing.
     ///
-    /// No network requests; keys are never printed. Exit status: 0 OK, 1 broken.
+    /// No network requests; keys are never printed.
     #[command(after_help = "Example: lisle doctor --json")]
     Doctor(Doctor),
     /// Reset terminal modes left on by a killed lisle.
@@ -351,7 +373,7 @@ pub enum AuthCommand {
 #[derive(Debug, ClapArgs)]
 pub struct AuthAdd {
     /// Connection name.
-    #[arg(value_name = "CONNECTION", value_parser = connection)]
+    #[arg(value_name = "CONNECTION", value_parser = connection, add = ArgValueCandidates::new(complete::connections_to_add))]
     pub name: ConnectionName,
     /// Store the key without asking the server.
     #[arg(long)]
@@ -362,7 +384,7 @@ pub struct AuthAdd {
 #[derive(Debug, ClapArgs)]
 pub struct AuthName {
     /// Connection name.
-    #[arg(value_name = "CONNECTION", value_parser = connection)]
+    #[arg(value_name = "CONNECTION", value_parser = connection, add = ArgValueCandidates::new(complete::connections))]
     pub name: ConnectionName,
 }
 
@@ -373,9 +395,6 @@ pub enum PermissionsCommand {
     ///
     /// Prints allow, ask or deny, then one reason per line, as for an agent's call in --cwd and --mode
     /// (default: the mode of new sessions).
-    ///
-    /// Exit status: 0 allow, 10 ask, 11 deny, 1 unreadable file, 2 wrong
-    /// arguments. With --file, the strictest of all lines.
     #[command(after_help = "Example: lisle permissions check --mode ask -- 'git push'")]
     Check(Check),
 }
@@ -411,7 +430,7 @@ pub enum AssumedSandbox {
 #[derive(Debug, ClapArgs)]
 pub struct Audit {
     /// Session id.
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::sessions), value_parser = session_id)]
     pub id: SessionId,
     /// Only refused calls.
     #[arg(long)]
@@ -424,8 +443,8 @@ pub struct Audit {
 /// `lisle usage`.
 #[derive(Debug, ClapArgs)]
 pub struct UsageArgs {
-    /// Group by day, model or session.
-    #[arg(long, value_name = "WHAT", value_parser = by, add = ArgValueCandidates::new(complete::usage_groups))]
+    /// Grouping.
+    #[arg(long, value_name = "WHAT", value_parser = values::groups(), add = ArgValueCandidates::new(complete::usage_groups))]
     pub by: Option<UsageBy>,
     /// Start: a date (`2026-11-01`) or days back (`7d`).
     #[arg(long, value_name = "WHEN", value_parser = since)]

@@ -51,7 +51,7 @@ pub struct InputArgs {
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(complete::strategies_or_none))]
     pub strategy: Option<String>,
     /// Offer the model no tools: it only answers.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "allow")]
     pub no_tools: bool,
     /// Print what would be sent, and send nothing; with --format json as an object.
     #[arg(long)]
@@ -99,10 +99,10 @@ pub struct OutputArgs {
 #[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
     /// Allow what this rule says for this run, such as "cargo test" or "edit ./src/**".
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", add = ArgValueCandidates::new(complete::tools))]
     pub allow: Vec<String>,
     /// Deny what this rule says for this run, such as "git push *" or "fetch".
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", add = ArgValueCandidates::new(complete::tools))]
     pub deny: Vec<String>,
     /// Requests to the model that the turn may make.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -2,7 +2,7 @@
 
 use super::complete;
 use super::json::Json;
-use super::values::{format, history_kind, message_id, session_id, trash_id};
+use super::values::{self, message_id, session_id, trash_id};
 use crate::domain::export::Format;
 use crate::domain::trash::TrashId;
 use crate::domain::{MessageId, SessionId};
@@ -47,8 +47,6 @@ pub enum SessionsCommand {
     ///
     /// Ctrl+C stops between two records; a second one ends at once. Deleted sessions count as imported while they lie in
     /// the trash.
-    ///
-    /// Exit status: 0 done, 1 a session could not be imported, or there was none, 129, 130, 143 stopped by a signal.
     #[command(
         verbatim_doc_comment,
         after_help = "Examples:\n  lisle sessions import --scan\n  lisle sessions import --from claude-code\n  lisle sessions import --from fabric trip.json\n  lisle sessions import ~/backup/.codex\n  lisle sessions import --routes ~/.openclaw"
@@ -60,8 +58,6 @@ pub enum SessionsCommand {
     /// Case, accents and width are ignored. Supports "exact phrase", -exclude, and the filters status:
     /// label: tool: file: in:title|user|assistant|tool after: before: with 2026-11-01, yesterday, 7d, 3m.
     /// Words behind -- are words, also those that look like options.
-    ///
-    /// Exit status: 0 found, 1 no matches, 2 invalid query.
     #[command(after_help = "Example: lisle sessions search 'parser \"off by one\" after:7d'")]
     Search(SearchArgs),
     /// Change title, status, labels and other properties.
@@ -98,16 +94,12 @@ pub enum SessionsCommand {
     /// Says what would be removed; applies it with --enforce, or where the configured mode is "enforce". Main, running,
     /// flagged and active sessions always stay. Conversations go to the trash; those of another program's store are
     /// renamed to archives beside it.
-    ///
-    /// Exit status: 0 done, 1 a store or a file failed.
     #[command(
         verbatim_doc_comment,
         after_help = "Examples:\n  lisle sessions cleanup --all-agents\n  lisle sessions cleanup --store ~/.openclaw/agents/main/sessions/sessions.json --enforce"
     )]
     Cleanup(CleanupArgs),
     /// Check the files of sessions.
-    ///
-    /// Exit status: 0 no problems, 1 problems or unreadable files.
     #[command(after_help = "Example: lisle sessions verify --repair")]
     Verify(Verify),
 }
@@ -128,13 +120,13 @@ pub struct ListArgs {
     #[arg(long)]
     pub unread: bool,
     /// Only this status, by id or name; repeat to match any.
-    #[arg(long, value_name = "STATUS")]
+    #[arg(long, value_name = "STATUS", add = ArgValueCandidates::new(complete::statuses))]
     pub status: Vec<String>,
     /// Only this label or its children, by id or name; repeat to match all.
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", add = ArgValueCandidates::new(complete::labels))]
     pub label: Vec<String>,
     /// Only this view, by id or name.
-    #[arg(long, value_name = "VIEW")]
+    #[arg(long, value_name = "VIEW", add = ArgValueCandidates::new(complete::views))]
     pub view: Option<String>,
     /// List session keys of channels with their rows.
     #[arg(long, conflicts_with_all = ["all", "archived", "flagged", "unread", "status", "label", "view"])]
@@ -220,7 +212,7 @@ pub fn search_words(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 #[derive(Debug, ClapArgs)]
 pub struct ShowArgs {
     /// Session id.
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::sessions), value_parser = session_id)]
     pub id: SessionId,
     /// Print a JSON object with `meta` and `messages`.
     #[arg(long)]
@@ -233,13 +225,13 @@ pub struct Export {
     /// Session id.
     #[arg(
         value_name = "ID",
-        add = ArgValueCandidates::new(complete::ids),
+        add = ArgValueCandidates::new(complete::sessions),
         value_parser = session_id,
         required_unless_present = "routes"
     )]
     pub id: Option<SessionId>,
-    /// md, html, json, text or openclaw [default: from the file name, else md].
-    #[arg(long, value_name = "FORMAT", value_parser = format, add = ArgValueCandidates::new(complete::formats))]
+    /// Format [default: from the file name, else md].
+    #[arg(long, value_name = "FORMAT", value_parser = values::formats(), add = ArgValueCandidates::new(complete::formats))]
     pub format: Option<Format>,
     /// Output file, or folder for a file named after the title; prints its path.
     #[arg(long = "out", short = 'o', value_name = "FILE")]
@@ -256,7 +248,7 @@ pub struct Import {
     #[arg(value_name = "PATH", required_unless_present_any = ["from", "scan", "routes"])]
     pub path: Option<PathBuf>,
     /// Only sessions of this program.
-    #[arg(long, value_name = "KIND", value_parser = history_kind, add = ArgValueCandidates::new(complete::history_kinds))]
+    #[arg(long, value_name = "KIND", value_parser = values::history_kinds(), add = ArgValueCandidates::new(complete::history_kinds))]
     pub from: Option<HistoryKind>,
     /// List what could be imported, with counts and sizes; imports nothing.
     #[arg(long)]
@@ -273,7 +265,7 @@ pub struct Import {
 #[derive(Debug, ClapArgs)]
 pub struct Set {
     /// Session ids.
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id, required = true)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::sessions), value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Title; never replaced by a generated one.
     #[arg(long, value_name = "TITLE")]
@@ -282,13 +274,13 @@ pub struct Set {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Status, by id or name.
-    #[arg(long, value_name = "STATUS")]
+    #[arg(long, value_name = "STATUS", add = ArgValueCandidates::new(complete::statuses))]
     pub status: Option<String>,
     /// Add a label, by id or name, with an optional "::value"; replaces the same label.
-    #[arg(long, value_name = "LABEL[::VALUE]")]
+    #[arg(long, value_name = "LABEL[::VALUE]", add = ArgValueCandidates::new(complete::labels))]
     pub label: Vec<String>,
     /// Remove a label.
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", add = ArgValueCandidates::new(complete::labels))]
     pub unlabel: Vec<String>,
     /// Flag.
     #[arg(long, conflicts_with = "unflag")]
@@ -317,7 +309,7 @@ pub struct Set {
 #[derive(Debug, ClapArgs)]
 pub struct Branch {
     /// Session id.
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::sessions), value_parser = session_id)]
     pub id: SessionId,
     /// Last message to include, by its id in "show --json" [default: all].
     #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
@@ -334,7 +326,7 @@ pub struct Branch {
 #[derive(Debug, ClapArgs)]
 pub struct Several {
     /// Session ids.
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id, required = true)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::sessions), value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Print the changed sessions as a JSON array.
     #[arg(long)]
@@ -345,7 +337,7 @@ pub struct Several {
 #[derive(Debug, ClapArgs)]
 pub struct Delete {
     /// Session ids.
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id, required = true)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::sessions), value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Delete permanently, not to the trash.
     #[arg(long)]
@@ -359,7 +351,7 @@ pub struct Delete {
 #[derive(Debug, ClapArgs)]
 pub struct Restore {
     /// Names in the trash, as printed by "lisle sessions trash" and "delete", or session ids: the newest of that id.
-    #[arg(value_name = "TRASH-ID", value_parser = trash_id, required = true)]
+    #[arg(value_name = "TRASH-ID", value_parser = trash_id, required = true, add = ArgValueCandidates::new(complete::trash))]
     pub trash: Vec<TrashId>,
     /// Print the sessions as a JSON array.
     #[arg(long)]
@@ -370,7 +362,7 @@ pub struct Restore {
 #[derive(Debug, ClapArgs)]
 pub struct Verify {
     /// Session id [default: all sessions].
-    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::ids), value_parser = session_id)]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::sessions), value_parser = session_id)]
     pub id: Option<SessionId>,
     /// Repair; keeps a copy of each changed file.
     #[arg(long)]

@@ -16,7 +16,7 @@ pub struct ShareArgs {
     #[command(subcommand)]
     pub command: Option<ShareCommand>,
     /// Session to share, by id or name.
-    #[arg(id = "shared", value_name = "SESSION", required = true, value_parser = session_id, add = ArgValueCandidates::new(complete::ids))]
+    #[arg(id = "shared", value_name = "SESSION", required = true, value_parser = session_id, add = ArgValueCandidates::new(complete::sessions))]
     pub session: Option<SessionId>,
     /// Time after which it can no longer be read, such as 7d.
     #[arg(long, value_name = "TIME", value_parser = span)]

@@ -2,7 +2,7 @@
 
 use super::complete;
 use super::json::Json;
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCandidates;
 use std::path::PathBuf;
 
@@ -35,10 +35,10 @@ pub enum Shell {
 #[derive(Debug, ClapArgs)]
 pub struct Man {
     /// Command, such as "sessions list" [default: lisle itself].
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
     pub command: Vec<String>,
     /// Write the pages of all commands to this folder.
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
 }
 
@@ -65,7 +65,7 @@ pub enum ConfigCommand {
     /// Print the path of config.toml.
     #[command(after_help = "Example: cat \"$(lisle config path)\"")]
     Path,
-    /// Check config.toml, keymap and themes. Exit status: 0 fine, 1 problems.
+    /// Check config.toml, keymap and themes.
     #[command(after_help = "Example: lisle config check && echo fine")]
     Check,
     /// Edit config.toml in $VISUAL or $EDITOR, and check it.
@@ -93,7 +93,7 @@ pub enum ThemesCommand {
     /// Print the file of a theme, to begin one of your own.
     #[command(after_help = "Example: lisle themes show nord > ~/.config/lisle/themes/mine.toml")]
     Show(ThemeName),
-    /// Check a theme, or all of your own. Exit status: 0 fine, 1 problems.
+    /// Check a theme, or all of your own.
     #[command(after_help = "Example: lisle themes check mine")]
     Check(ThemeNames),
 }
@@ -123,7 +123,7 @@ pub enum KeysCommand {
     /// Print the file of a keymap.
     #[command(after_help = "Example: lisle keys show vim")]
     Show(KeymapName),
-    /// Check the keymap in force. Exit status: 0 fine, 1 problems.
+    /// Check the keymap in force.
     #[command(after_help = "Example: lisle keys check")]
     Check,
 }

@@ -1,7 +1,9 @@
 //! Arguments of `lisle sources`.
 
+use super::complete;
 use super::json::Json;
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{ArgGroup, Args as ClapArgs, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
 
 /// `lisle sources`.
 #[derive(Debug, Subcommand)]
@@ -10,8 +12,6 @@ pub enum SourcesCommand {
     #[command(after_help = "Example: lisle sources list --json")]
     List(Json),
     /// Start a source and list its tools.
-    ///
-    /// Exit status: 0 it answers, 1 it does not, 2 wrong arguments.
     #[command(after_help = "Example: lisle sources test files")]
     Test(TestSource),
     /// Add a source to the workspace: a program after "--", or an address.
@@ -26,6 +26,7 @@ pub enum SourcesCommand {
     #[command(after_help = "Example: lisle sources remove files")]
     Remove {
         /// Name.
+        #[arg(value_name = "NAME", add = ArgValueCandidates::new(complete::sources))]
         name: String,
     },
     /// Print the log of a source: its standard error, messages of the server, starts and ends.
@@ -37,6 +38,7 @@ pub enum SourcesCommand {
 #[derive(Debug, ClapArgs)]
 pub struct TestSource {
     /// Name.
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(complete::sources))]
     pub name: String,
     /// Print JSON.
     #[arg(long)]
@@ -45,11 +47,12 @@ pub struct TestSource {
 
 /// `lisle sources add`.
 #[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("target").args(["url", "command"]).required(true))]
 pub struct AddSource {
     /// Name: letters, digits, - and _.
     pub name: String,
     /// Address of a server that speaks streamable HTTP.
-    #[arg(value_name = "URL", conflicts_with = "command", required_unless_present = "command")]
+    #[arg(value_name = "URL")]
     pub url: Option<String>,
     /// Variable of the program.
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url")]
@@ -66,6 +69,7 @@ pub struct AddSource {
 #[derive(Debug, ClapArgs)]
 pub struct SourceLogs {
     /// Name.
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(complete::sources))]
     pub name: String,
     /// Last lines at most.
     #[arg(long, value_name = "N", default_value_t = 100)]

@@ -9,21 +9,79 @@ use crate::domain::trash::TrashId;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use crate::protocol::Scope;
 use crate::store::HistoryKind;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command};
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(super) fn format(text: &str) -> Result<Format, String> {
+/// Parser of a value that is one of some words, which help and man pages then list. Other spellings may be taken as well.
+#[derive(Clone)]
+pub(super) struct OneOf<T: Clone> {
+    parse: fn(&str) -> Result<T, String>,
+    words: Vec<&'static str>,
+}
+
+impl<T: Clone> OneOf<T> {
+    pub(super) fn new(parse: fn(&str) -> Result<T, String>, words: impl IntoIterator<Item = &'static str>) -> Self {
+        Self { parse, words: words.into_iter().collect() }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for OneOf<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        self.parse.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.words.iter().map(|word| PossibleValue::new(*word))))
+    }
+}
+
+/// Permission mode.
+pub(super) fn modes() -> OneOf<Mode> {
+    OneOf::new(mode, [Mode::Explore, Mode::Ask, Mode::Execute].map(Mode::word))
+}
+
+/// Format of an export.
+pub(super) fn formats() -> OneOf<Format> {
+    OneOf::new(format, Format::ALL.map(Format::word))
+}
+
+/// Program whose sessions are imported.
+pub(super) fn history_kinds() -> OneOf<HistoryKind> {
+    OneOf::new(history_kind, HistoryKind::ALL.map(HistoryKind::word))
+}
+
+/// Group of `lisle usage`.
+pub(super) fn groups() -> OneOf<UsageBy> {
+    OneOf::new(by, ["day", "model", "session"])
+}
+
+/// Scope of a token.
+pub(super) fn scopes() -> OneOf<Scope> {
+    OneOf::new(scope, Scope::ALL.map(Scope::name))
+}
+
+/// Type of the value of a label.
+pub(super) fn value_types() -> OneOf<ValueType> {
+    OneOf::new(value_type, ["string", "number", "date"])
+}
+
+fn format(text: &str) -> Result<Format, String> {
     Format::parse(text).ok_or_else(|| "expected md, html, json, text or openclaw".to_owned())
 }
 
-pub(super) fn history_kind(text: &str) -> Result<HistoryKind, String> {
+fn history_kind(text: &str) -> Result<HistoryKind, String> {
     let words = HistoryKind::ALL.map(HistoryKind::word).join(", ");
     let near = nearest(text, HistoryKind::ALL.map(HistoryKind::word)).map(|near| format!(". Did you mean {near}?"));
     HistoryKind::parse(text).ok_or_else(|| format!("expected one of {words}{}", near.unwrap_or_default()))
 }
 
-pub(super) fn by(text: &str) -> Result<UsageBy, String> {
+fn by(text: &str) -> Result<UsageBy, String> {
     match text {
         "day" => Ok(UsageBy::Day),
         "model" => Ok(UsageBy::Model),
@@ -72,7 +130,7 @@ pub(super) fn span(text: &str) -> Result<std::time::Duration, String> {
 }
 
 /// A scope of a token.
-pub(super) fn scope(text: &str) -> Result<Scope, String> {
+fn scope(text: &str) -> Result<Scope, String> {
     let found = Scope::ALL.into_iter().find(|scope| scope.name() == text);
     found.ok_or_else(|| "it is read, write, approve or admin".to_owned())
 }
@@ -91,7 +149,7 @@ pub(super) fn trash_id(text: &str) -> Result<TrashId, String> {
     SessionId::parse(text).map(|_| TrashId(text.to_owned())).map_err(|_| format!("not a name in the trash: {text:?}"))
 }
 
-pub(super) fn value_type(text: &str) -> Result<ValueType, String> {
+fn value_type(text: &str) -> Result<ValueType, String> {
     ValueType::parse(text).ok_or_else(|| "expected string, number or date".to_owned())
 }
 
@@ -136,7 +194,7 @@ pub(super) fn limit(text: &str) -> Result<Duration, String> {
     span(&seconds)
 }
 
-pub(super) fn mode(text: &str) -> Result<Mode, String> {
+fn mode(text: &str) -> Result<Mode, String> {
     Mode::parse(text).ok_or_else(|| "expected explore, ask or execute".to_owned())
 }
 

@@ -12,6 +12,11 @@ pub trait ExportContext {
     fn colours(&self, _code: &str, _lang: &str) -> Vec<Vec<ShadedRun>> {
         Vec::new()
     }
+
+    /// Decides if a page has the pictures of messages in it, and not their names alone.
+    fn shows_pictures(&self) -> bool {
+        false
+    }
 }
 
 impl<F: Fn(At) -> String> ExportContext for F {

@@ -21,6 +21,7 @@ h2.you{color:var(--you)}.facts,time{color:var(--dim);font-weight:400;font-size:.
 pre{background:var(--code);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font:.88em ui-monospace,monospace}details{margin:.5rem 0;border-left:2px solid var(--line);padding-left:.7rem}
 .c{color:var(--dim)}.s,.a{color:var(--str)}.n{color:var(--num)}.k{color:var(--key)}.f{color:var(--you)}.d{color:var(--bad)}
+img{max-width:100%;height:auto}
 summary{cursor:pointer;color:var(--dim)}.note{color:var(--dim)}.bad{color:var(--bad)}
 .wide{overflow-x:auto}table{border-collapse:collapse}td,th{overflow-wrap:normal;min-width:3rem}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
 blockquote{margin:0;border-left:3px solid var(--line);padding-left:1rem;color:var(--dim)}
@@ -31,7 +32,7 @@ pub(super) fn head(title: &str, facts: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
          <p class=\"facts\">{}</p>\n",
         escaped(facts)
@@ -78,6 +79,12 @@ pub(super) fn row(row: &Message, look: &dyn ExportContext) -> String {
         Body::Plan(plan) => headed("", "Plan", &markdown(&plan.markdown, look)),
         Body::Odd(odd) => folded(&escaped(&clean_line(&odd.what)), &code(&odd.raw)),
     }
+}
+
+/// A picture in the page itself. `data` is base64.
+#[must_use]
+pub fn picture(mime: &str, data: &str, name: &str) -> String {
+    format!("<p><img src=\"data:{mime};base64,{data}\" alt=\"{}\"></p>\n", escaped(&clean_line(name)))
 }
 
 fn folded(head: &str, body: &str) -> String {

@@ -12,7 +12,7 @@ pub mod openclaw;
 mod parts;
 
 pub use context::ExportContext;
-pub use html::escaped;
+pub use html::{escaped, picture};
 pub use markdown::homes_shown;
 pub use mask::{HOME_MARK, Masked, folder_masked, homes_masked, homes_masked_as, markdown_of};
 use parts::{files, outcome};

@@ -7,129 +7,21 @@ pub use keys::keys_masked;
 pub(super) use keys::{begins_with_key, is_whole_key, names_a_maker, shaped};
 
 use super::escapes;
+use hints::Hints;
 use regex::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::LazyLock;
+use table::{BEGINNINGS, LIKELY, MARKED, NO_VALUES, PATTERNS, SPOKEN, SPOKEN_OF, SURE};
 
 /// Replacement for a secret.
 pub(super) const MASK: &str = "***";
 
-/// Beginnings of keys, with the least number of characters behind them.
-const BEGINNINGS: &[(&str, usize)] = &[
-    // Models.
-    ("sk-", 16),
-    ("gsk_", 16),
-    ("AIza", 16),
-    ("xai-", 16),
-    ("hf_", 16),
-    ("nvapi-", 16),
-    ("pplx-", 16),
-    ("r8_", 16),
-    // Code and packages.
-    ("ghp_", 16),
-    ("gho_", 16),
-    ("ghu_", 16),
-    ("ghs_", 16),
-    ("ghr_", 16),
-    ("github_pat_", 16),
-    ("glpat-", 16),
-    ("gldt-", 16),
-    ("glptt-", 16),
-    ("glrt-", 16),
-    ("npm_", 16),
-    ("pypi-", 16),
-    ("dckr_pat_", 16),
-    ("dckr_oat_", 16),
-    // Services.
-    ("sk_live_", 16),
-    ("sk_test_", 16),
-    ("rk_live_", 16),
-    ("rk_test_", 16),
-    ("whsec_", 16),
-    ("SG.", 16),
-    ("shpat_", 16),
-    ("lin_api_", 16),
-    ("dop_v1_", 16),
-    ("xoxa-", 10),
-    ("xoxb-", 10),
-    ("xoxe-", 10),
-    ("xoxp-", 10),
-    ("xoxr-", 10),
-    ("xoxs-", 10),
-    ("xapp-", 10),
-    ("AKIA", 16),
-    ("ASIA", 16),
-    ("ya29.", 16),
-    ("GOCSPX-", 16),
-    ("AGE-SECRET-KEY-1", 16),
-    ("Bearer ", 16),
-    ("bearer ", 16),
-    ("BEARER ", 16),
-];
-
-/// Patterns; what the group `s` finds is the secret.
-const PATTERNS: &[&str] = &[
-    // The password in an address.
-    r#"(?i)[a-z][a-z0-9+.-]*://[^/\s:@"'<>`]*:(?<s>[^/\s"'<>`]+)@"#,
-    // An access key of AWS with its secret behind it, as consoles and tables have them.
-    r"(?:AKIA|ASIA)[A-Z0-9*]{3,}[^A-Za-z0-9/+=*]{1,24}(?<s>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
-    r"\b(?:AKIA|ASIA)(?<s>[A-Z0-9]{16})\b",
-    r#"(?i)aws_?secret_?access_?key\\*["']?\s*[:=]\s*\\*["']?(?<s>[a-z0-9/+]{30,}=*)"#,
-    r#"(?i)authorization\\*["']?\s*[:=]\s*\\*["']?(?:basic|bearer|token|digest|bot)\s+(?<s>[a-z0-9+/=._~-]{6,})"#,
-    r#"curl\b[^\n]*?\s(?:-u|--user)[ =]+\\*["']?[^\s:"']+:(?<s>[^\s"'`]+)"#,
-    r"eyJ[A-Za-z0-9_-]{8,}\.(?<s>eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)",
-    // … where the user is the key, as in an address of Sentry or of git.
-    r#"(?i)[a-z][a-z0-9+.-]*://(?<s>[0-9a-f]{32}|(?:[a-z]+[0-9]|[0-9]+[a-z])[a-z0-9_-]{18,})@"#,
-    // … and without a scheme, as MySQL's driver for Go has it.
-    r"\b[\w.-]+:(?<s>[^\s:@/()]+)@(?:tcp|unix)\(",
-    // Hooks: whoever has the address may post.
-    r"hooks\.slack\.com/(?:services|workflows|triggers)/(?<s>[A-Za-z0-9/_-]{8,})",
-    r"discord(?:app)?\.com/api/webhooks/[0-9]+/(?<s>[A-Za-z0-9_-]{8,})",
-    r"webhook\.office\.com/(?<s>[A-Za-z0-9@/_-]{16,})",
-    r"[0-9]{8,10}:(?<s>AA[A-Za-z0-9_-]{30,})",
-    r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>.*?)-----END",
-    // One whose end was cut off.
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:\s|\\+[nr])*[A-Za-z0-9+/=]{32,}[A-Za-z0-9+/=\s\\]*)",
-    // … and one whose lines are quoted or numbered.
-    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\])*(?:(?:[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+|[>|+#*]+)[ \t]*)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
-    // … and one with headers before its lines.
-    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*[A-Za-z][A-Za-z-]*: [^\n\\"']{0,200})+(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
-    // Options of commands that take the password without a word about it.
-    r#"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)\b(?:[^\n|;&]*?\s)-p\\*["']?(?<s>[^\s"'`=\\-][^\s"'`\\]{2,})"#,
-    r#"sshpass\s+-p[ \t]*\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
-    r#"redis-cli\b(?:[^\n|;&]*?\s)-a[ \t]+\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
-    // Addresses that are signed: whoever has them may use them.
-    r"(?:[?&;]|\\u0026)sig=(?<s>[A-Za-z0-9%/+_-]{16,}={0,2})",
-    r"(?i)x-(?:amz|goog)-(?:signature|security-token)=(?<s>[a-z0-9%/+_-]{16,})",
-    // `.netrc`.
-    r#"(?:machine(?:\s|\\[nrt])+[^\s\\]+|default)(?:\s|\\[nrt])+(?:(?:login|account)(?:\s|\\[nrt])+[^\s\\]+(?:\s|\\[nrt])+)+password(?:\s|\\[nrt])+(?<s>[^\s"'`\\]{3,})"#,
-];
-
-/// Names of elements, and of what stands beside a value, that say that it is secret. What the group `s` finds is one if it
-/// looks like a value.
-const MARKED: &[&str] = &[
-    r"(?i)<(?:[\w.-]+:)?[\w.-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)(?:\s[^<>]*)?>\s*(?<s>[^<>\s][^<>]{2,})</",
-    r"(?i)<(?:[\w.-]+:)?[\w.-]*?(?:api[_-]?key|access[_-]?key|private[_-]?key|token)(?:\s[^<>]*)?>\s*(?<s>[^<>\s][^<>]{2,})</",
-    r#"(?i)(?:key|name|id)=\\*["'][\w.:-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)\\*["']\s+value=\\*["'](?<s>[^"'<>\\]{3,})"#,
-];
-
-/// A password in a sentence.
-const SPOKEN: &str = r#"(?i)\bpass(?:word|phrase|code)\s+is:?\s+(?:[*_]{2})?(?<quote>["'`])?(?<s>[^\s"'`<>]{4,})"#;
-/// Words with a digit in them that are said of passwords.
-const SPOKEN_OF: [&str; 14] = [
-    "base64", "base32", "sha1", "sha2", "sha5", "md5", "utf", "argon2", "pbkdf2", "rot13", "oauth2", "aes", "ascii",
-    "x509",
-];
-
-/// Names whose value is a secret, whatever it looks like …
-const SURE: &str =
-    r"pass(?:word|wd|phrase)|[_-]pass|pwd|pw|secret(?:s|[_-]?key[_-]?base|[_-]?key|[_-]?access[_-]?key)?";
-/// … and those whose value is one where it looks like a key: these words stand in code as well.
-const LIKELY: &str = "api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth|token|credentials?";
-
-static PATTERN: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+/// Patterns, each with its index in [`PATTERNS`].
+static PATTERN: LazyLock<Vec<(usize, Regex)>> = LazyLock::new(|| {
+    let numbered = PATTERNS.iter().enumerate();
+    numbered.filter_map(|(at, (_, pattern))| Some((at, Regex::new(pattern).ok()?))).collect()
+});
 /// `password=`, `"api_key": `, `--token `: a name and what divides it from its value.
 static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let quotes = r#"(?:\\*["']|&quot;|&#34;|&#39;|&apos;)"#;
@@ -158,52 +50,24 @@ const AWS: usize = 40;
 /// … and its number of changes between capitals, small letters, digits and signs, more than any path has.
 const AWS_CHANGES: usize = 15;
 
-/// Words in the place of a value that are none.
-const NO_VALUES: [&str; 30] = [
-    "string",
-    "str",
-    "bytes",
-    "bool",
-    "boolean",
-    "int",
-    "number",
-    "none",
-    "null",
-    "nil",
-    "true",
-    "false",
-    "undefined",
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "key",
-    "value",
-    "text",
-    "required",
-    "optional",
-    "missing",
-    "input",
-    "any",
-    "option",
-    "getpass",
-    "redacted",
-    "hidden",
-    "env",
-];
-
 /// A text in which what looks like a key or a password is `***`, and how many were found. `None`: there is nothing of
 /// that kind in it.
 #[must_use]
 pub fn masked(text: &str) -> Option<(String, usize)> {
     // Colours are dropped where they would hide a part of a key.
-    let plain = CONTROL.as_ref().map(|control| control.replace_all(text, ""));
+    let plain = uncoloured(text);
     if let Some(Cow::Owned(plain)) = plain
         && let Some(safe) = cut_out(&plain, &found_escaped(&plain))
     {
         return Some(safe);
     }
     cut_out(text, &found_escaped(text))
+}
+
+/// The text without colours and other controls of a terminal. `None`: it is known to have none.
+fn uncoloured(text: &str) -> Option<Cow<'_, str>> {
+    memchr::memchr2(b'\x1b', b'\\', text.as_bytes())?;
+    CONTROL.as_ref().map(|control| control.replace_all(text, ""))
 }
 
 /// Secrets as they stand, and as they read once escapes are undone.
@@ -290,17 +154,25 @@ fn found(text: &str, strict: Strict) -> Vec<Range> {
     if text.len() < 7 {
         return out;
     }
-    beginnings(text, strict, &mut out);
-    for pattern in PATTERN.iter() {
-        out.extend(pattern.captures_iter(text).filter_map(|hit| hit.name("s")).map(|secret| secret.range()));
+    let hints = Hints::of(text);
+    by_shape(text, strict, hints, &mut out);
+    if hints.names() {
+        assigned(text, &mut out);
+        marked(text, &mut out);
+        spoken(text, &mut out);
     }
-    assigned(text, &mut out);
-    marked(text, &mut out);
-    spoken(text, &mut out);
     alone(text, &mut out);
     out.retain(|range| text.get(range.clone()).is_some_and(|secret| !is_masked(secret)));
     out.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     out
+}
+
+/// Secrets by their own shape, whatever stands around them.
+fn by_shape(text: &str, strict: Strict, hints: Hints, out: &mut Vec<Range>) {
+    beginnings(text, strict, hints, out);
+    for (_, pattern) in PATTERN.iter().filter(|(at, _)| hints.pattern(*at)) {
+        out.extend(pattern.captures_iter(text).filter_map(|hit| hit.name("s")).map(|secret| secret.range()));
+    }
 }
 
 fn is_sign(c: char) -> bool {
@@ -312,8 +184,8 @@ fn is_words(key: &str) -> bool {
     key.contains(['_', '-']) && words.all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-fn beginnings(text: &str, strict: Strict, out: &mut Vec<Range>) {
-    for (start, least) in BEGINNINGS {
+fn beginnings(text: &str, strict: Strict, hints: Hints, out: &mut Vec<Range>) {
+    for (_, (start, least)) in BEGINNINGS.iter().enumerate().filter(|(at, _)| hints.beginning(*at)) {
         for at in memchr::memmem::find_iter(text.as_bytes(), start.as_bytes()) {
             if !begins(text, at) {
                 continue;
@@ -604,6 +476,8 @@ fn cut_out(text: &str, found: &[Range]) -> Option<(String, usize)> {
     Some((out, count))
 }
 
+mod hints;
 mod keys;
+mod table;
 #[cfg(test)]
 pub(crate) mod tests;

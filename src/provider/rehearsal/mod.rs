@@ -121,7 +121,7 @@ impl Rehearsal {
         let quick = if self.pace.is_zero() { Duration::ZERO } else { QUICK };
         let mut out = Timed::new();
         let mut written = 0;
-        out.push_back((self.pace * 4, Ok(Chunk::Started(Some(format!("rehearsal-{print:016x}"))))));
+        out.push_back((self.pace * 4, Ok(Chunk::Started(Some(format!("demo-{print:016x}"))))));
         for beat in act(request, self.seed) {
             match beat {
                 Beat::Text(text) => words(&text).for_each(|word| {

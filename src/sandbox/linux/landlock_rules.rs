@@ -123,7 +123,9 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
         // Nor does another folder in the place of the working directory.
         if let Some(place) = place.filter(|place| !is_other(place)) {
             rules = match unread.below(&real.path) {
-                some if access == reading && !some.is_empty() => split(rules, (place, &real.path), &some, (access, abi))?,
+                some if access == reading && !some.is_empty() => {
+                    split(rules, (place, &real.path), &some, (access, abi))?
+                }
                 _ => allow(rules, place, access, abi)?,
             };
         }
@@ -183,7 +185,8 @@ fn split(
             continue;
         }
         let below = place_in(&place, name);
-        let is_link = |fd: &OwnedFd| rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
+        let is_link =
+            |fd: &OwnedFd| rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
         if let Some(below) = below.ok().filter(|below| !is_link(below)) {
             rules = split(rules, (below, &path.join(name)), unread, (access, abi))?;
         }
@@ -193,8 +196,8 @@ fn split(
 
 /// Adds a place that is there; a file takes the rights of files.
 fn allow(rules: RulesetCreated, fd: OwnedFd, access: BitFlags<AccessFs>, abi: ABI) -> Rules {
-    let is_folder = rustix::fs::fstat(&fd)
-        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+    let is_folder =
+        rustix::fs::fstat(&fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
     let access = if is_folder { access } else { access & AccessFs::from_file(abi) };
     if access.is_empty() { Ok(rules) } else { rules.add_rule(PathBeneath::new(fd, access)) }
 }

@@ -33,7 +33,12 @@ const MOST_LINKS: usize = 40;
 impl Paths {
     pub(in crate::sandbox) fn new(bounds: &Bounds) -> Self {
         let written = bounds.writable.iter().filter_map(|path| resolved(path).ok());
-        Self { written: written.collect(), laid: bounds.laid.clone(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
+        Self {
+            written: written.collect(),
+            laid: bounds.laid.clone(),
+            links: BTreeMap::new(),
+            plain: std::collections::BTreeSet::new(),
+        }
     }
 
     /// Path at which a place appears, path of its content and the content, by the path that leads to it; below one that

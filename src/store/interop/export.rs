@@ -1,12 +1,12 @@
 //! A session's conversation written to a file for people, or its lines as they are. Read as it is written: one row is in
 //! memory at a time, and the session is not changed.
 
-use crate::domain::attachment::Attachment;
+use crate::domain::attachment::{Attachment, AttachmentKind, image_type};
 use crate::domain::export::{
     ExportContext, Format, HOME_MARK, Masked, file_name, folder_masked, homes_masked, homes_masked_as, homes_shown,
-    markdown_of, openclaw,
+    markdown_of, openclaw, picture,
 };
-use crate::domain::message::Message;
+use crate::domain::message::{Body, Message};
 use crate::domain::{SessionId, SessionMeta, secret};
 use crate::store::format::{layout, live, portable_paths, row};
 use crate::store::io::whole_file::{self, make_dirs};
@@ -41,6 +41,9 @@ struct Sink<'w> {
     waiting: Vec<u8>,
     masked: Masked,
     home: &'w Path,
+    /// Folder of the session, and the way to its files.
+    dir: &'w Path,
+    io: &'w dyn Io,
     format: Format,
     /// Folder that shows its last name alone.
     folder: Option<PathBuf>,
@@ -74,6 +77,20 @@ impl Sink<'_> {
         }
     }
 
+    /// A line of the session's file, for programs.
+    fn stored(&mut self, file: &File, line: &lines::LineView<'_>) -> io::Result<()> {
+        // Being written at this moment, or left by a death.
+        if !line.ended && serde_json::from_slice::<serde::de::IgnoredAny>(line.bytes).is_err() {
+            return Ok(());
+        }
+        if line.len == line.bytes.len() as u64 {
+            self.json(line.bytes)?;
+        } else {
+            self.json(&lines::range(self.io, file, line.at, line.at + line.len)?)?;
+        }
+        self.bytes(b"\n")
+    }
+
     fn row(&mut self, format: Format, row: &mut Message, look: &dyn ExportContext) -> io::Result<()> {
         if format == Format::Openclaw {
             self.rows.push(row.clone());
@@ -91,20 +108,35 @@ impl Sink<'_> {
                 *text = safe;
             }
         }
-        self.safe(format.safe_row(row, look))
+        self.safe(format.safe_row(row, look))?;
+        if format == Format::Html && look.shows_pictures() { self.pictures(row) } else { Ok(()) }
+    }
+
+    /// Pictures of a message, behind it. Nothing in them is masked, and nothing of them is looked at as text.
+    fn pictures(&mut self, row: &Message) -> io::Result<()> {
+        let Body::User(said) = &row.body else { return Ok(()) };
+        for file in said.attachments.iter().filter(|file| file.kind == AttachmentKind::Image) {
+            // One that is gone, or no picture, is named above.
+            let bytes = file.copy_in(self.dir).and_then(|path| whole_file::read(self.io, &path).ok()?);
+            if let Some((bytes, mime)) = bytes.as_deref().and_then(|bytes| Some((bytes, image_type(bytes)?))) {
+                self.bytes(picture(mime, &STANDARD.encode(bytes), &file.name).as_bytes())?;
+            }
+        }
+        Ok(())
     }
 
     /// Everything after the last row.
-    fn end(&mut self, format: Format, meta: &SessionMeta, dir: &Path, io: &dyn Io) -> io::Result<()> {
+    fn end(&mut self, format: Format, meta: &SessionMeta) -> io::Result<()> {
         if format == Format::Openclaw {
-            self.transcript(meta, dir, io)?;
+            self.transcript(meta)?;
         }
         self.bytes(format.tail().as_bytes())?;
         self.flush()
     }
 
     /// The transcript of all rows.
-    fn transcript(&mut self, meta: &SessionMeta, dir: &Path, io: &dyn Io) -> io::Result<()> {
+    fn transcript(&mut self, meta: &SessionMeta) -> io::Result<()> {
+        let (dir, io) = (self.dir, self.io);
         // A session that others wrote may name any file of this machine.
         let own = |path: &Path| path.strip_prefix(dir).is_ok_and(|path| path.components().all(is_normal));
         let picture = |file: &Attachment| {
@@ -158,7 +190,8 @@ impl Store {
         // Lines for programs keep the working directory.
         let folder = (!matches!(format, Format::Json | Format::Openclaw)).then(|| meta.cwd.clone());
         let (masked, home) = (Masked::default(), self.inner.home.as_path());
-        let mut sink = Sink { write, waiting: Vec::new(), masked, home, format, folder, rows: Vec::new() };
+        let mut sink =
+            Sink { write, waiting: Vec::new(), masked, home, dir: &reader.dir, io, format, folder, rows: Vec::new() };
         let mut last = meta.created;
         sink.safe(format.safe_head(&meta, look)).map_err(error)?;
         if let Some(file) = &found.file {
@@ -168,19 +201,7 @@ impl Store {
                     return Ok(());
                 }
                 if format == Format::Json {
-                    // Being written at this moment, or left by a death.
-                    if !line.ended && serde_json::from_slice::<serde::de::IgnoredAny>(line.bytes).is_err() {
-                        return Ok(());
-                    }
-                    let whole;
-                    let bytes = if line.len == line.bytes.len() as u64 {
-                        line.bytes
-                    } else {
-                        whole = lines::range(io, file, line.at, line.at + line.len)?;
-                        &whole
-                    };
-                    sink.json(bytes)?;
-                    return sink.bytes(b"\n");
+                    return sink.stored(file, &line);
                 }
                 let mut rows = row::read(line.bytes, line.at, 0, &reader.dir).rows;
                 session::fill_times(&mut rows, last);
@@ -217,7 +238,7 @@ impl Store {
             };
             written.map_err(error)?;
         }
-        sink.end(format, &meta, &reader.dir, io).map_err(error)?;
+        sink.end(format, &meta).map_err(error)?;
         Ok(sink.masked)
     }
 

@@ -12,6 +12,7 @@ pub mod kept;
 pub mod marks;
 pub mod undo;
 
+use super::Focus;
 use super::fuzzy::Narrowed;
 use crate::domain::colour::Colour;
 use crate::domain::ids::{At, SessionId};
@@ -29,15 +30,17 @@ use marks::Marks;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use undo::Undo;
 
-/// A letter pressed in the list that has not acted yet: perhaps a text is being typed that was meant for the composer.
+/// A letter pressed in the list or in the conversation that has not acted yet: perhaps a text is being typed that was meant for the composer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldLetter {
     /// The letter.
     pub key: Key,
-    /// Action of the key.
-    pub action: Action,
+    /// Action of the key, if it has one.
+    pub action: Option<Action>,
     /// Time of the press.
     pub at: At,
+    /// The pane that had the focus.
+    pub pane: Focus,
 }
 
 /// A session, and where it stands.

@@ -608,7 +608,7 @@ fn what_cannot_be_taken_back_is_selected_by_arrows() {
         screen.ask(plan("p", "# A\n1. b")).keys("ctrl+x p").wait(300).keys(keys).wait(200).keys("enter");
         assert_eq!((answered(&screen.acts()), screen.text().as_str()), (vec![], ""));
         // With more of it the letter was the beginning of a text.
-        screen.keys(keys).type_text("xit");
+        screen.wait(400).keys(keys).type_text("xit");
         assert_eq!((answered(&screen.acts()), screen.text()), (vec![], format!("{keys}xit")));
     }
     // The arrows that the notice names go on working.
@@ -948,6 +948,8 @@ fn writes(screen: &Screen) -> bool {
 struct Deliberate {
     /// Time of each that came since the last arrow, the focus or another content.
     letters: Vec<At>,
+    /// Time of the last of them, if it marked nothing: what may be irreversible is chosen by arrows.
+    refused: Option<At>,
 }
 
 fn send(screen: &mut Screen, one: Move) -> (Option<Key>, bool) {
@@ -1034,7 +1036,13 @@ fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCase
             Some(key) if writes(screen) || matches!(key.code, Code::Up | Code::Down) => held = Deliberate::default(),
             // A letter that scrolls, opens or counts marks nothing.
             Some(key) if matches!(key.code, Code::Char('m' | 'a' | 'f' | 'g' | 'j')) => {}
-            Some(key) if key.printable().is_some() && quiet && !dropped => held.letters.push(now),
+            Some(key) if key.printable().is_some() && quiet && !dropped => {
+                if held.refused.is_some_and(|at| now.since(at) >= 400) {
+                    held.letters.clear();
+                }
+                held.letters.push(now);
+                held.refused = chosen(screen).is_none().then_some(now);
+            }
             _ => {}
         }
         // Only what was looked at with the focus changes under the keys.
@@ -1067,6 +1075,19 @@ proptest! {
     #[test]
     fn an_answer_in_the_inbox_is_always_deliberate(moves in prop::collection::vec(arb_move(), 1..40)) {
         only_deliberate(&mut equal_ones(), moves)?;
+    }
+}
+
+#[test]
+fn a_letter_that_marks_nothing_is_text_with_the_next_one_unless_that_comes_late() {
+    for (apart, answers) in [(0, false), (100, false), (500, true)] {
+        let mut screen = Screen::new();
+        screen.ask(catastrophic("r1")).draw(true).keys("f3").wait(300);
+        screen.keys("1").wait(apart).keys("3").wait(150);
+        screen.fx.clear();
+        screen.keys("enter");
+        assert_eq!(!screen.acts().is_empty(), answers, "{apart} ms: {:?}", screen.acts());
+        assert_eq!(screen.text() == "13" && !answers || answers, true, "{apart} ms: {:?}", screen.text());
     }
 }
 

@@ -295,29 +295,48 @@ fn tab_changes_pane_only_with_an_empty_draft() {
 }
 
 #[test]
-fn a_letter_in_the_list_acts_after_150_ms() {
+fn a_letter_in_the_list_acts_after_a_while() {
     let mut screen = Screen::new();
     screen.keys("f6 r");
     assert_eq!(overlay_name(&screen), "none");
-    screen.wait(150).msg(Msg::Timer(Timer::ListLetter));
+    screen.wait(220).msg(Msg::Timer(Timer::ListLetter));
     assert_eq!(overlay_name(&screen), "rename");
 
     // A different letter follows: it was the start of a text.
     for (first, second) in [("r", "e"), ("n", "o"), ("r", "j"), ("n", "z")] {
         let mut screen = Screen::new();
-        screen.keys("f6").keys(first).wait(149).keys(second).msg(Msg::Timer(Timer::ListLetter));
+        screen.keys("f6").keys(first).wait(219).keys(second).msg(Msg::Timer(Timer::ListLetter));
         assert_eq!(screen.state.focus, Focus::Composer, "{first}{second}");
         assert_eq!((screen.text(), overlay_name(&screen)), (format!("{first}{second}"), "none"));
         assert_eq!(screen.state.current_id(), Some(&id("s")));
     }
     // The same letter is a key held down.
     let mut screen = Screen::new();
-    screen.keys("f6 r r r").wait(150).msg(Msg::Timer(Timer::ListLetter));
+    screen.keys("f6 r r r").wait(220).msg(Msg::Timer(Timer::ListLetter));
     assert_eq!((overlay_name(&screen), screen.text().as_str()), ("rename", ""));
     // Another key lets the letter act first; the late timer does nothing more.
     let mut screen = Screen::new();
     screen.keys("f6 r").wait(20).keys("enter").msg(Msg::Timer(Timer::ListLetter));
     assert_eq!((overlay_name(&screen), screen.acts()), ("rename", vec![]));
+}
+
+#[test]
+fn words_typed_while_the_conversation_has_the_keys_are_a_message() {
+    let mut screen = Screen::new();
+    screen.keys("f6 f6");
+    assert_eq!(screen.state.focus, Focus::Chat);
+    for c in "hold on".chars() {
+        screen.key(Key::char(c)).wait(100);
+    }
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "hold on"));
+    // One alone acts; a key that moves does so at once.
+    let mut screen = Screen::new();
+    screen.keys("f6 f6").key(Key::char('o'));
+    assert!(screen.state.sessions.held.is_some());
+    screen.wait(220).msg(Msg::Timer(Timer::ListLetter));
+    assert!(screen.state.sessions.held.is_none());
+    screen.keys("j n k");
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Chat, ""));
 }
 
 #[test]
@@ -330,7 +349,7 @@ fn list_keys_that_act_at_once() {
     assert_eq!(screen.state.sessions.selected(), screen.state.sessions.order().nth(1));
     screen.keys("G");
     assert_eq!(screen.state.sessions.selected(), screen.state.sessions.order().last());
-    screen.keys("k w q enter");
+    screen.keys("k enter");
     assert_eq!(screen.state.focus, Focus::Composer, "opening gives the composer the focus");
     assert_eq!(screen.state.current_id(), screen.state.sessions.selected());
 }
@@ -342,7 +361,9 @@ fn unbound_letters_in_list_and_chat_do_nothing() {
         screen.keys(keys);
         let focus = screen.state.focus;
         screen.fx.clear();
-        screen.keys("c q w");
+        for letter in ["c", "q", "w"] {
+            screen.keys(letter).wait(220).msg(Msg::Timer(Timer::ListLetter));
+        }
         assert_eq!((screen.state.focus, screen.text().as_str(), screen.sent()), (focus, "", vec![]));
     }
 }

@@ -1,6 +1,6 @@
 //! Shapes of keys, whatever stands around them: for the contents of files, and for what tools give to a model.
 
-use super::{BEGINNINGS, CONTROL, PATTERN, Range, Strict, beginnings, cut_out, escapes, is_masked};
+use super::{BEGINNINGS, Hints, PATTERN, Range, Strict, by_shape, cut_out, escapes, is_masked, uncoloured};
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -43,7 +43,7 @@ pub fn is_whole_key(bytes: &[u8]) -> bool {
             let secret = pattern.captures(cut).and_then(|hit| hit.name("s"));
             secret.is_some_and(|secret| secret.as_str().bytes().filter(u8::is_ascii_alphanumeric).count() >= 40)
         };
-        PATTERN.iter().filter(|pattern| pattern.as_str().contains("PRIVATE KEY")).any(body)
+        PATTERN.iter().filter(|(_, pattern)| pattern.as_str().contains("PRIVATE KEY")).any(|(_, pattern)| body(pattern))
     })
 }
 
@@ -90,10 +90,7 @@ pub fn shaped(text: &str) -> Vec<Range> {
     if text.len() < 7 {
         return out;
     }
-    beginnings(text, Strict::Yes, &mut out);
-    for pattern in PATTERN.iter() {
-        out.extend(pattern.captures_iter(text).filter_map(|hit| hit.name("s")).map(|secret| secret.range()));
-    }
+    by_shape(text, Strict::Yes, Hints::of(text), &mut out);
     let is_one = |secret: &str| {
         !is_masked(secret)
             && !secret.starts_with(['$', '{', '<', '%'])
@@ -119,7 +116,7 @@ pub fn keys_masked(text: &str) -> Option<(String, usize)> {
         out
     };
     // Colours are dropped where they would hide a part of a key.
-    if let Some(Cow::Owned(plain)) = CONTROL.as_ref().map(|control| control.replace_all(text, ""))
+    if let Some(Cow::Owned(plain)) = uncoloured(text)
         && let Some(safe) = cut_out(&plain, &all(&plain))
     {
         return Some(safe);

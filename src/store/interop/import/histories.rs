@@ -197,6 +197,9 @@ fn walk(root: &Path, kind: Option<HistoryKind>, found: &mut Histories) {
                 Ok(meta) if meta.is_symlink() && (wanted || path.is_dir()) => {
                     found.pass(&path, "a symlink: not followed")
                 }
+                Ok(meta) if wanted && !meta.is_file() && !meta.is_dir() => {
+                    found.pass(&path, "a pipe, socket or device: not read")
+                }
                 Ok(_) => {}
                 Err(error) => found.pass(&path, error.to_string()),
             }
