@@ -17,13 +17,15 @@ pub struct ExtensionList {
     pub commands: Vec<CommandExtension>,
     /// Those that can't be used.
     pub unusable: Vec<Unusable>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
 }
 
 impl ExtensionList {
     /// Reads all of them. `reserved`: names of commands that stay lisle's. `counts` is asked about files of others.
     #[must_use]
     pub fn read(places: &ExtensionPlaces, reserved: &[&str], counts: &Counts<'_>) -> Self {
-        let mut out = Self::default();
+        let mut out = Self { home: places.home.clone(), ..Self::default() };
         let mut unusable = Vec::new();
         out.skills = skills::read(&places.folders("skills"), counts, &mut unusable);
         out.agents = agents::read(&places.folders("agents"), counts, &mut unusable);
@@ -42,8 +44,7 @@ impl ExtensionList {
     /// the home directory is none that is opened.
     #[must_use]
     pub fn usable_places(&self) -> Vec<PathBuf> {
-        let home = std::env::home_dir();
-        let is_wide = |folder: &Path| home.as_deref().is_some_and(|home| home.starts_with(folder));
+        let is_wide = |folder: &Path| self.home.as_deref().is_some_and(|home| home.starts_with(folder));
         let skills = self.skills.iter().filter(|one| one.trusted).map(|one| one.content.folder.clone());
         let agents = self.agents.iter().filter(|one| one.trusted).map(|one| &one.file);
         let commands = self.commands.iter().filter(|one| one.trusted).map(|one| &one.file);

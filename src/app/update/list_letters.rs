@@ -2,7 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
-use crate::app::state::sessions::HeldLetter;
+use crate::app::state::sessions::held_letter::HeldLetter;
 use crate::app::state::{Focus, Shown, State};
 use crate::app::update::dispatch;
 use crate::keymap::action::{Action, Context};

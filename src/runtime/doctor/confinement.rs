@@ -133,7 +133,7 @@ fn walls(able: &Able) -> Vec<Finding> {
             "secrets",
             either(
                 "hidden in the project, by name and content",
-                "hidden from commands that only read; not from others without namespaces",
+                "hidden from read-only commands; not from others without namespaces",
             ),
         ),
         wall(

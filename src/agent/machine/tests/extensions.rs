@@ -38,7 +38,7 @@ fn list(trusted: bool) -> ExtensionList {
             persona::read("---\ndescription: d\ntools: Read\n---\nYou review.").unwrap(),
         )],
         commands: vec![found("ship", trusted, command::read(whole).unwrap())],
-        unusable: Vec::new(),
+        ..ExtensionList::default()
     }
 }
 

@@ -8,40 +8,26 @@ pub mod bands;
 pub mod catalogue;
 pub mod filter;
 pub mod group;
+pub mod held_letter;
 pub mod kept;
 pub mod marks;
 pub mod undo;
 
-use super::Focus;
 use super::fuzzy::Narrowed;
 use crate::domain::colour::Colour;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::property::Properties;
 use crate::domain::session::{Activity, SessionMeta};
-use crate::keymap::action::Action;
-use crate::keymap::key::Key;
 pub use bands::{Band, Cursor, Row};
 use bands::{Bands, Place};
 use catalogue::Catalogue;
 pub use filter::{Facet, Facets, Filter, Wish, needs_you};
 use group::{Calendar, group_of};
 pub use group::{Group, Grouping};
+use held_letter::HeldLetter;
 use marks::Marks;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use undo::Undo;
-
-/// A letter pressed in the list or in the conversation that has not acted yet: perhaps a text is being typed that was meant for the composer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldLetter {
-    /// The letter.
-    pub key: Key,
-    /// Action of the key, if it has one.
-    pub action: Option<Action>,
-    /// Time of the press.
-    pub at: At,
-    /// The pane that had the focus.
-    pub pane: Focus,
-}
 
 /// A session, and where it stands.
 #[derive(Clone, Debug)]
