@@ -406,6 +406,8 @@ impl Bootstrap {
             (Some(_), None) => None,
             (None, _) => Some(PathBuf::from(text)),
         };
+        // A link of the user's is followed once: what becomes one later is not theirs.
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let caches = match &said.caches {
             None => usual(),
             Some(named) => named
@@ -426,7 +428,7 @@ impl Bootstrap {
         sandbox::Allowances {
             caches,
             private: Some(private),
-            readable: said.readable.iter().filter_map(path).collect(),
+            readable: said.readable.iter().filter_map(path).map(real).collect(),
             extensions: Vec::new(),
             devices: said.devices.iter().map(PathBuf::from).collect(),
             memory: said.memory,

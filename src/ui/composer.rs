@@ -502,6 +502,12 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
     if state.running() {
         return "Type ahead: sent when the turn ends".to_owned();
     }
+    // There a slash filters or searches.
+    if matches!(state.focus, Focus::List | Focus::Chat)
+        && let Some(key) = paint.key_of(Action::App(AppAction::Back), Context::Global)
+    {
+        return format!("{key} to write a message");
+    }
     let begun = state.current_open().is_some_and(|open| !open.loaded || !open.chat.entries.is_empty());
     if begun { "Message, or / for commands".to_owned() } else { "Ask anything, or type / for commands".to_owned() }
 }

@@ -18,6 +18,11 @@ use crate::protocol::SessionCommand;
 pub(crate) fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focus::focused(state) else { return };
     let Stage::Secret { key } = &panel.stage else { return };
+    if key.is_sentence() {
+        panel.stage = Stage::Secret { key: Hidden::default() };
+        return state
+            .notify(Notice::new(Level::Warning, "Not sent: a key has no spaces").hint("The field is empty again"));
+    }
     let (request, key) = (panel.request.clone(), key.key());
     let Some(Ask::Key(wanted)) = state.request(&session, &request).map(|request| &request.ask) else { return };
     let connection = wanted.connection.clone();

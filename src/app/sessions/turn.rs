@@ -5,7 +5,7 @@ use crate::app::msg::Timer;
 use crate::app::shell::session;
 use crate::app::state::State;
 use crate::app::state::notices::TrueWhile;
-use crate::domain::message::{Body, FailureAction};
+use crate::domain::message::Body;
 use crate::domain::request::Ask;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Mode, Notice};
@@ -35,10 +35,11 @@ fn stopping(state: &State) -> bool {
 }
 
 fn retry(state: &mut State, fx: &mut Vec<Effect>) {
+    // Whoever asks for it after a failure that another try does not mend has changed something: the model, a key.
     let failed = state.current_open().and_then(|open| {
         open.chat.entries.iter().rev().find_map(|entry| match &entry.message.body {
-            Body::Error(failure) => Some(failure.actions.contains(&FailureAction::Retry)),
-            Body::User(_) | Body::Assistant(_) => Some(false),
+            Body::Error(_) | Body::User(_) => Some(true),
+            Body::Assistant(said) => Some(said.partial),
             _ => None,
         })
     });

@@ -12,13 +12,30 @@ const LONGEST: usize = 16_384;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Hidden {
     text: String,
+    /// A blank was typed last.
+    gap: bool,
+    /// A blank stood between two words: a sentence, and no key.
+    words: bool,
 }
 
 impl Hidden {
     /// Adds a typed or pasted text. Line ends and blanks around what is pasted are left out with the rest that no key has.
     pub fn insert(&mut self, text: &str) {
-        let left = LONGEST.saturating_sub(self.text.len());
-        self.text.extend(text.chars().filter(char::is_ascii_graphic).take(left));
+        for c in text.chars() {
+            if c == ' ' {
+                self.gap = !self.text.is_empty();
+            } else if c.is_ascii_graphic() && self.text.len() < LONGEST {
+                self.words |= self.gap;
+                self.gap = false;
+                self.text.push(c);
+            }
+        }
+    }
+
+    /// True if it holds several words.
+    #[must_use]
+    pub fn is_sentence(&self) -> bool {
+        self.words
     }
 
     /// Takes back the last character, or all of it.
@@ -27,6 +44,9 @@ impl Hidden {
             Verb::Backspace => drop(self.text.pop()),
             Verb::KillWord | Verb::KillToStart => self.text.clear(),
             _ => {}
+        }
+        if self.text.is_empty() {
+            (self.gap, self.words) = (false, false);
         }
     }
 

@@ -269,6 +269,12 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     let of_git = repository.iter().flat_map(|one| [&one.common, &one.own]);
     let mut laid: Vec<PathBuf> = std::iter::once(site.cwd.to_owned()).chain(of_git.cloned()).collect();
     laid.extend(opened(site).cloned());
+    // Other sessions write linked working trees, and folders that settings open: found without a link they stay so.
+    laid.extend(repository.iter().flat_map(|one| one.linked()).flat_map(|file| {
+        let tree = file.parent().filter(|tree| !site.home.is_some_and(|home| home.starts_with(tree)));
+        [tree.map(Path::to_owned), Some(file.clone())].into_iter().flatten()
+    }));
+    laid.extend(site.allowances.readable.iter().chain(&site.allowances.private).cloned());
     if site.namespaces == Namespaces::Without {
         laid.extend(temp(site.home).iter().filter_map(|path| path.canonicalize().ok()));
     }

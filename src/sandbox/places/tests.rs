@@ -583,8 +583,10 @@ fn the_project_is_where_links_are_laid_and_skills_in_it_are_protected() {
         let mut bench = Bench::new("p", &["p/.git/HEAD", "p/.git/objects/x", "p/.git/refs/x", "p/tools/sk/SKILL.md"]);
         bench.namespaces = namespaces;
         bench.allowances.extensions = vec![bench.at("p/tools/sk"), bench.at("home/.claude/skills/x")];
+        bench.allowances.readable = bench.allowances.extensions.clone();
         let Profile::ReadOnly(bounds) = read_only(&bench.site()) else { panic!() };
         assert!(bounds.laid.contains(&bench.cwd) && bounds.laid.contains(&bench.at("p/.git")), "{:?}", bounds.laid);
+        assert!(bounds.laid.contains(&bench.at("home/.claude/skills/x")), "what is opened stays what it was");
         assert!(bench.workspace().protected.contains(&bench.at("p/tools/sk")));
         assert!(guarded(&bench.site(), None).paths.contains(&bench.at("p/tools/sk")));
     }

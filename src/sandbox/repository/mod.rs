@@ -114,12 +114,14 @@ impl Repository {
         git_config::named(&files, Ground { top: &self.top, within, home })
     }
 
-    /// The `.git` files of its linked working trees. git takes a tree without one for removed, and prunes it.
+    /// The `.git` files of its linked working trees, none behind a link. git takes a tree without one for removed, and prunes it.
     #[must_use]
     pub fn linked(&self) -> Vec<PathBuf> {
         let file = |own: PathBuf| {
             let file = pointer(&own.join("gitdir"), "")?;
-            (file.file_name()? == ".git" && led_by(&file)? == own.canonicalize().ok()?).then_some(file)
+            let is_straight = file.canonicalize().is_ok_and(|real| real == file);
+            let is_one = file.file_name()? == ".git" && is_straight && led_by(&file)? == own.canonicalize().ok()?;
+            is_one.then_some(file)
         };
         InnerRepositories::default().list(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
     }

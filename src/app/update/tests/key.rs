@@ -167,6 +167,17 @@ fn a_key_that_comes_too_soon_says_so_and_text_is_never_dropped() {
 }
 
 #[test]
+fn a_sentence_is_no_key() {
+    let mut screen = writing();
+    screen.type_text("hello there").keys("enter");
+    assert_eq!((screen.acts(), field(&screen)), (vec![], Some(0)));
+    assert!(screen.last_notice().contains("a key has no spaces"), "{}", screen.last_notice());
+    // Blanks around it are none of it.
+    screen.msg(Msg::Paste(format!(" {SECRET} \n"))).keys("enter");
+    assert!(matches!(screen.acts()[..], [SessionCommand::Answer { .. }]));
+}
+
+#[test]
 fn a_key_that_no_turn_waits_for_can_be_left() {
     let no = SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::No(None), shown: None };
     let mut screen = writing();
