@@ -406,8 +406,6 @@ impl Bootstrap {
             (Some(_), None) => None,
             (None, _) => Some(PathBuf::from(text)),
         };
-        // A link of the user's is followed once: what becomes one later is not theirs.
-        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let caches = match &said.caches {
             None => usual(),
             Some(named) => named
@@ -428,7 +426,7 @@ impl Bootstrap {
         sandbox::Allowances {
             caches,
             private: Some(private),
-            readable: said.readable.iter().filter_map(path).map(real).collect(),
+            readable: said.readable.iter().filter_map(path).map(sandbox::followed).collect(),
             extensions: Vec::new(),
             devices: said.devices.iter().map(PathBuf::from).collect(),
             memory: said.memory,

@@ -56,3 +56,9 @@ impl Granted {
         is_one_of(&self.unmasked) || is_one_of(&self.made) && !hidden::is_moved(path)
     }
 }
+
+/// A folder that settings open, with its links followed once: what becomes a link later is not the user's. Blocks.
+#[must_use]
+pub fn followed(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
+}

@@ -49,7 +49,7 @@ pub mod working_folder;
 
 pub use crate::plain_file;
 
-pub use allowances::{Allowances, Granted};
+pub use allowances::{Allowances, Granted, followed};
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 
 /// The first argument that makes lisle the parent of a command.
