@@ -231,7 +231,8 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     readable.extend(readable::of_user(site.home, &env));
     readable.push(site.cwd.to_owned());
     readable.extend(repository.iter().flat_map(|one| [&one.top, &one.common, &one.own]).cloned());
-    readable.extend(repository.iter().flat_map(|one| one.linked()));
+    let linked: Vec<PathBuf> = repository.iter().flat_map(|one| one.linked()).collect();
+    readable.extend(linked.iter().cloned());
     // Nothing of a session in which a link stands in the place of one of these.
     let is_sound = own_folders::fault(site.session_dir).is_none();
     let of_session = SESSION.iter().filter(|_| is_sound).map(|name| site.session_dir.join(name));
@@ -270,7 +271,7 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     let mut laid: Vec<PathBuf> = std::iter::once(site.cwd.to_owned()).chain(of_git.cloned()).collect();
     laid.extend(opened(site).cloned());
     // Other sessions write linked working trees, and folders that settings open: found without a link they stay so.
-    laid.extend(repository.iter().flat_map(|one| one.linked()).flat_map(|file| {
+    laid.extend(linked.iter().flat_map(|file| {
         let tree = file.parent().filter(|tree| !site.home.is_some_and(|home| home.starts_with(tree)));
         [tree.map(Path::to_owned), Some(file.clone())].into_iter().flatten()
     }));
