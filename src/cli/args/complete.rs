@@ -32,7 +32,7 @@ use std::sync::OnceLock;
 /// The program's arguments, which this file knows from above.
 static PROGRAM: OnceLock<fn() -> clap::Command> = OnceLock::new();
 
-/// Takes in the arguments whose words [`commands`] offers.
+/// Takes in the arguments whose words `commands` offers.
 pub fn know_program(program: fn() -> clap::Command) {
     // The first one stays: there is one program.
     let _ = PROGRAM.set(program);
