@@ -106,7 +106,7 @@ fn large() -> (tempfile::TempDir, SessionId) {
 
 /// 200,000 rows, 300 MB, in each format that is read by people or programs.
 ///
-/// What one pass for all shapes of keys changed: processor time of `sessions export` of 20,000 messages, 8 MB, in the dev profile.
+/// Effect of one pass for all shapes of keys: processor time of `sessions export` of 20,000 messages, 8 MB, in the dev profile.
 ///
 /// | Format | before | after |
 /// |---|---|---|

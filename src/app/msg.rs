@@ -206,7 +206,7 @@ pub enum Timer {
     /// A chord is unfinished: show what can follow.
     Chord,
     /// A letter in the list waits for a second one.
-    ListLetter,
+    HeldLetter,
     /// The draft of this session is to be saved.
     Draft(SessionId),
     /// The oldest notice goes.

@@ -100,7 +100,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("state/", "log, drafts, input history, caches: may be deleted"),
 ];
 
-/// Where [`FILES`] are.
+/// Places of [`FILES`].
 pub const FOLDERS: &str = "The system's usual folders (on Linux `~/.config/lisle`, `~/.local/share/lisle`, \
     `~/.local/state/lisle`), or `config/`, `data/` and `state/` below `LISLE_HOME`:";
 

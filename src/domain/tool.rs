@@ -21,6 +21,11 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
+/// Beginning of the result of a call that never began.
+pub const NOT_RUN: &str = "not run: ";
+/// Beginning of the result of a call that something ended early.
+pub const CUT_SHORT: &str = "interrupted: ";
+
 /// Result of a call that the user stopped, before its output until then.
 pub const STOPPED: &str = "interrupted: the user stopped the turn";
 
@@ -211,9 +216,9 @@ pub enum Touch {
         /// `None` if all were.
         #[serde(default)]
         unseen: Option<String>,
-        /// Words that name files of skills which the user trusts, where the sandbox keeps commands from writing them.
+        /// Words that name files of skills, agents and commands that count, where the sandbox keeps commands from writing them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        of_skills: Vec<String>,
+        of_extensions: Vec<String>,
     },
     /// Changes the status or the labels of a session.
     Session {
@@ -295,11 +300,11 @@ impl ToolFigures {
 }
 
 impl CallFacts {
-    /// Words of its command that name files of skills.
+    /// Words of its command that name files of extensions.
     #[must_use]
-    pub fn of_skills(&self) -> &[String] {
+    pub fn of_extensions(&self) -> &[String] {
         let mut of_command = self.touches.iter().filter_map(|touch| match touch {
-            Touch::Command { of_skills, .. } => Some(of_skills.as_slice()),
+            Touch::Command { of_extensions, .. } => Some(of_extensions.as_slice()),
             _ => None,
         });
         of_command.next().unwrap_or_default()
@@ -311,7 +316,7 @@ impl Touch {
     #[must_use]
     pub fn command(command: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         let (command, cwd) = (command.into(), cwd.into());
-        Touch::Command { command, cwd, programs: Vec::new(), unseen: None, of_skills: Vec::new() }
+        Touch::Command { command, cwd, programs: Vec::new(), unseen: None, of_extensions: Vec::new() }
     }
 }
 

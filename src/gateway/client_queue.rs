@@ -18,7 +18,7 @@ pub(super) const FULL: usize = 256 << 10;
 /// Bytes of sent events that are kept.
 const KEPT: usize = 2 << 20;
 
-/// What is sent to a client.
+/// Message to a client.
 #[derive(Clone, Debug)]
 pub(super) enum QueuedFrame {
     /// Event of the engine of a workspace.

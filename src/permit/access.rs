@@ -267,7 +267,7 @@ pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> E
             _ => {}
         }
     }
-    out.writable.extend(named_on_line(facts.of_skills(), command, &cwd, &rules.ground));
+    out.writable.extend(named_on_line(facts.of_extensions(), command, &cwd, &rules.ground));
     for (_, rule) in rules.giving().filter(|(_, rule)| rule.tool == SANDBOX && rule.program.is_none()) {
         out.readable.extend(rule.readable.iter().flat_map(|path| super::matches::places(path, &rules.ground)));
         out.writable.extend(rule.writable.iter().flat_map(|path| super::matches::places(path, &rules.ground)));
@@ -285,9 +285,9 @@ pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> E
 }
 
 /// Paths that the line writes by their literal names although commands cannot: the answer was about just these.
-fn named_on_line(of_skills: &[String], command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
+fn named_on_line(of_extensions: &[String], command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
     let mut looks = shell::looks(command, cwd);
-    looks.only_uses(of_skills);
+    looks.only_uses(of_extensions);
     let literal = looks.protected.iter().chain(&looks.writes_outside).filter_map(|word| {
         let word = word.replacen("${HOME}", "~", 1).replacen("$HOME", "~", 1);
         let known = !word.contains(['$', '*', '?', '[', '{', '`']);

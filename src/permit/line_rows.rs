@@ -232,7 +232,7 @@ impl CommandLine<'_> {
     /// Paths that the line, or a part of it, seems to touch, without those known to be otherwise.
     fn looks(&self, text: &str, facts: &CallFacts) -> shell::Looks {
         let mut out = shell::looks(text, self.cwd);
-        out.only_uses(facts.of_skills());
+        out.only_uses(facts.of_extensions());
         let Some(known) = shell::known(self.command) else { return out };
         out.secrets.retain(|word| !known.only_tests(word));
         // git talks to a repository of this machine: the tool looked it up.

@@ -100,8 +100,9 @@ fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
     let (command, cwd) = (command.to_owned(), place.cwd.clone());
     let looked = named_paths::look(&command, place);
     let (programs, unseen) = (looked.programs, looked.unseen);
-    let of_skills = named_paths::of_skills(&command, place);
-    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen, of_skills }];
+    let of_extensions = named_paths::of_extensions(&command, place);
+    let mut touches =
+        vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen, of_extensions }];
     touches.extend(looked.touches);
     touches.extend(escaping_links::look(&command, place));
     touches.extend(affected_paths::look(&command, place));

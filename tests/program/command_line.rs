@@ -142,7 +142,7 @@ fn a_page_has_the_pictures_of_messages_and_a_shared_one_their_names() {
     assert!(pages.contains("with p.png") && !pages.contains("<img"), "nothing in a picture is masked: {pages}");
 }
 
-/// What a shell offers for the last of the words.
+/// Offers of a shell for the last of the words.
 fn offered(place: &Place, shell: &str, words: &[&str]) -> Option<String> {
     let line = format!("lisle {}", words.join(" "));
     let script = match shell {

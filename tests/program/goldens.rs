@@ -1,4 +1,4 @@
-//! What each command prints, in each of its formats: one stored text each (`INSTA_UPDATE=always` writes them). The home and
+//! Output of each command, in each of its formats: one stored text each (`INSTA_UPDATE=always` writes them). The home and
 //! the workspace are always the same, and what a machine adds has a stand-in.
 
 use crate::headless::{Place, code, err, out};

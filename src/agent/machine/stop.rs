@@ -12,7 +12,7 @@ use crate::agent::machine_io::{RunNo, Safety, Step};
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{CutBy, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
-use crate::domain::tool::{Outcome, STOPPED, ToolFigures};
+use crate::domain::tool::{CUT_SHORT, Outcome, STOPPED, ToolFigures};
 use crate::protocol::{SessionEvent, TurnEnd};
 use crate::tools::RunError;
 
@@ -43,14 +43,14 @@ const TAKEN: &str = "This session was taken over from another lisle during this 
 /// The result of a call that was stopped, with its output until then.
 fn result_of(by: CutBy, so_far: &str) -> String {
     let why = match by {
-        CutBy::User => STOPPED,
-        CutBy::Restart => "interrupted: lisle quit; the user did not stop the call",
-        CutBy::TimeLimit => "interrupted: the time limit of this run was reached; the user did not stop the call",
-        CutBy::Signal => "interrupted: a signal ended lisle; the user did not stop the call",
-        CutBy::TakenOver => "interrupted: another lisle took the session over; the user did not stop the call",
-        CutBy::Error => "interrupted: nothing was heard of the turn any more; the user did not stop the call",
+        CutBy::User => return with_output(STOPPED, so_far),
+        CutBy::Restart => "lisle quit; the user did not stop the call",
+        CutBy::TimeLimit => "the time limit of this run was reached; the user did not stop the call",
+        CutBy::Signal => "a signal ended lisle; the user did not stop the call",
+        CutBy::TakenOver => "another lisle took the session over; the user did not stop the call",
+        CutBy::Error => "nothing was heard of the turn any more; the user did not stop the call",
     };
-    with_output(why, so_far)
+    with_output(&format!("{CUT_SHORT}{why}"), so_far)
 }
 
 pub(super) fn stopped_text(so_far: &str) -> String {

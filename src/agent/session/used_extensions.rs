@@ -27,7 +27,7 @@ impl SessionActor {
         let is_any = list.skills.iter().any(|skill| skill.trusted);
         let tool = is_any.then(|| Arc::new(SkillTool::new(list.clone(), sources.clone())) as Arc<dyn Tool>);
         self.sources.used_mut().set_skill_tool(tool);
-        self.calls.set_extensions(&self.shared.setup.settings.allowances, list.usable_places());
+        self.calls.set_extensions(&self.shared.setup.settings.allowances, list.usable_places.clone());
         self.machine.set_extensions(list, sources);
         self.take_tools();
     }

@@ -36,8 +36,7 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
         // What was found for a letter less stays until the answer comes.
         if let Some(before) = state.composer_mut().menu.take().filter(|before| before.kind == menu.kind) {
             let files = before.rows.into_iter().filter(|row| matches!(row.value, Value::File(_) | Value::Folder(_)));
-            let behind = menu.rows.iter().take_while(|row| begins(row, &menu.typed)).count();
-            menu.rows.splice(behind..behind, files);
+            put_files(menu, files);
         }
     }
     let composer = state.composer_mut();
@@ -282,6 +281,11 @@ fn begins(row: &OfferRow, typed: &str) -> bool {
     matches!(row.value, Value::Word(_)) && !typed.is_empty() && row.label.starts_with(typed)
 }
 
+fn put_files(menu: &mut Menu, files: impl Iterator<Item = OfferRow>) {
+    let behind = menu.rows.iter().take_while(|row| begins(row, &menu.typed)).count();
+    menu.rows.splice(behind..behind, files);
+}
+
 fn session_rows(state: &State, typed: &str) -> Vec<OfferRow> {
     if typed.contains('/') {
         return Vec::new();
@@ -310,7 +314,7 @@ pub(crate) fn found(state: &mut State, found: Found) {
             false => row(Value::File(hit.path.clone()), hit.path, ""),
         }
     });
-    menu.rows.splice(0..0, files);
+    put_files(menu, files);
     let place = chosen.and_then(|value| menu.rows.iter().position(|row| row.value == value));
     menu.selected = place.unwrap_or_else(|| menu.selected.min(menu.rows.len().saturating_sub(1)));
     if !menu.touched {

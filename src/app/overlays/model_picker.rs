@@ -5,7 +5,7 @@ use crate::app::overlays::connection_picker;
 use crate::app::shell::{connecting, connections, models, overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
-use crate::app::state::picker::{Kind, Picker, Value};
+use crate::app::state::picker::{Item, Kind, Picker, Value};
 use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::{Level, Notice};
@@ -167,7 +167,7 @@ pub(crate) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
         }
         None => {
             models::set_model(state, None, name, fx);
-            tell_unlisted(state, name);
+            tell_unlisted(state, name, &items);
             return Ok(());
         }
     };
@@ -178,21 +178,16 @@ pub(crate) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
 }
 
 /// Says that the connection lists no model of this name, where it lists any.
-fn tell_unlisted(state: &mut State, name: &str) {
-    let items = models::list(state).items;
-    let Some(of) = state.current_meta().map(|meta| meta.connection.clone()) else { return };
-    let known: Vec<&str> = items
-        .iter()
-        .filter(|item| matches!(&item.value, Value::Model { connection, .. } if Some(connection) == of.as_ref()))
-        .map(|item| item.label.as_str())
-        .collect();
-    if let (Some(of), false) = (of, known.is_empty()) {
-        let near = nearest(name, known.iter().copied()).map(|near| format!("Closest match: {near}"));
-        let text = format!("{} does not list {name}", of.as_str());
-        state.notify(
-            Notice::new(Level::Warning, text).hint(near.unwrap_or_else(|| "/model shows its models".to_owned())),
-        );
+fn tell_unlisted(state: &mut State, name: &str, items: &[Item]) {
+    let Some(of) = state.current_meta().and_then(|meta| meta.connection.clone()) else { return };
+    let is_of = |item: &&Item| matches!(&item.value, Value::Model { connection, .. } if *connection == of);
+    let mut known = items.iter().filter(is_of).map(|item| item.label.as_str()).peekable();
+    if known.peek().is_none() {
+        return;
     }
+    let near = nearest(name, known).map(|near| format!("Closest match: {near}"));
+    let notice = Notice::new(Level::Warning, format!("{} does not list {name}", of.as_str()));
+    state.notify(notice.hint(near.unwrap_or_else(|| "/model shows its models".to_owned())));
 }
 
 /// A model was chosen from the list; where its connection wants a key, that is asked for.

@@ -1,8 +1,9 @@
 //! Keys and the mouse on their way: chords, times between keys, and what was pressed where.
 
-use super::mark;
+use super::{Focus, mark};
 use crate::domain::Mode;
 use crate::domain::ids::{At, SessionId};
+use crate::keymap::action::Action;
 use crate::keymap::key::Key;
 
 /// Keys of an unfinished chord.
@@ -37,6 +38,20 @@ pub(crate) struct Held {
     pub until: At,
 }
 
+/// A letter pressed in the list or in the conversation that has not acted yet: perhaps a text is being typed that was meant for
+/// the composer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeldLetter {
+    /// The letter.
+    pub key: Key,
+    /// Action of the key, if it has one.
+    pub action: Option<Action>,
+    /// Time of the press.
+    pub at: At,
+    /// The pane that had the focus.
+    pub pane: Focus,
+}
+
 /// Times that decide what a key means.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments {
@@ -63,6 +78,8 @@ pub struct KeyInput {
     pub(crate) quiet_types: bool,
     /// Key that may still be held down from before its meaning changed.
     pub(crate) held: Option<Held>,
+    /// Letter that has not acted yet.
+    pub(crate) letter: Option<HeldLetter>,
     /// The last key.
     pub(crate) last: Option<Key>,
     /// Times that decide what a key means.
@@ -90,6 +107,7 @@ impl KeyInput {
             quiet_until: At(i64::MIN),
             quiet_types: false,
             held: None,
+            letter: None,
             last: None,
             moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },
             blind: Blind::No,

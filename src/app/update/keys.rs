@@ -6,7 +6,7 @@ use crate::app::msg::Timer;
 use crate::app::panels::letters;
 use crate::app::state::notices::IGNORED;
 use crate::app::state::{Blind, Focus, Held, Quit, State};
-use crate::app::update::{dispatch, list_letters, redelivery, text_input};
+use crate::app::update::{dispatch, held_letters, redelivery, text_input};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key, Mods};
@@ -86,7 +86,7 @@ pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Ef
     end_chord(state, fx);
     // While the end is awaited only a second wish to quit counts.
     let ending = state.ending.quit == Quit::Ending && action != Action::App(AppAction::Interrupt);
-    if drop || ending || (!in_chord && list_letters::letter(state, Some(action), key, fx)) {
+    if drop || ending || (!in_chord && held_letters::letter(state, Some(action), key, fx)) {
         return;
     }
     mark::key(state, Some(action));
@@ -100,7 +100,7 @@ pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Ef
 /// Keys that begin a chord.
 pub(super) fn chord(state: &mut State, keys: Vec<Key>, fx: &mut Vec<Effect>) {
     let Some(key) = keys.last().copied() else { return };
-    if dropped(state, key, fx) || list_letters::letter(state, None, key, fx) {
+    if dropped(state, key, fx) || held_letters::letter(state, None, key, fx) {
         return;
     }
     state.input.chord.keys = keys;
@@ -125,7 +125,7 @@ pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
         return;
     }
     end_chord(state, fx);
-    if drop || in_chord || state.ending.quit == Quit::Ending || list_letters::letter(state, None, key, fx) {
+    if drop || in_chord || state.ending.quit == Quit::Ending || held_letters::letter(state, None, key, fx) {
         return;
     }
     mark::key(state, None);

@@ -6,8 +6,8 @@ mod appeared;
 mod dispatch;
 mod escape;
 mod events;
+mod held_letters;
 mod keys;
-mod list_letters;
 mod mouse;
 mod paste;
 mod redelivery;
@@ -165,7 +165,7 @@ fn goes_on(msg: &Msg) -> bool {
 fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
     match timer {
         Timer::Chord => state.input.chord.strip = !state.input.chord.keys.is_empty(),
-        Timer::ListLetter => list_letters::release_letter(state, fx),
+        Timer::HeldLetter => held_letters::release_letter(state, fx),
         Timer::Draft(id) => session::save_draft(state, &id, fx),
         Timer::Notice => {
             state.notices.armed = None;

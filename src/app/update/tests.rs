@@ -173,8 +173,8 @@ impl Screen {
                 self.wait(150);
             }
             self.key(key);
-            if self.state.sessions.held.is_some_and(|held| held.pane == crate::app::state::Focus::Chat) {
-                self.wait(220).msg(Msg::Timer(Timer::ListLetter));
+            if self.state.input.letter.is_some_and(|held| held.pane == crate::app::state::Focus::Chat) {
+                self.wait(220).msg(Msg::Timer(Timer::HeldLetter));
             }
         }
         self

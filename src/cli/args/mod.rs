@@ -104,7 +104,7 @@ pub(super) fn command() -> clap::Command {
 /// The arguments of a process.
 ///
 /// # Errors
-/// What clap says of wrong ones, and help.
+/// Words of clap about wrong arguments, and help.
 pub(super) fn parsed(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Args, clap::Error> {
     let mut command = command();
     let mut matches = command.try_get_matches_from_mut(words)?;

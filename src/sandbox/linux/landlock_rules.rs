@@ -122,11 +122,10 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
         };
         // Nor does another folder in the place of the working directory.
         if let Some(place) = place.filter(|place| !is_other(place)) {
-            rules = match unread.below(&real.path) {
-                some if access == reading && !some.is_empty() => {
-                    split(rules, (place, &real.path), &some, (access, abi))?
-                }
-                _ => allow(rules, place, access, abi)?,
+            rules = if access == reading {
+                split(rules, (place, &real.path), &unread, (access, abi))?
+            } else {
+                allow(rules, place, access, abi)?
             };
         }
     }
@@ -135,31 +134,24 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
 
 /// Secret places that are not opened.
 struct UnreadPlaces {
-    paths: Vec<PathBuf>,
+    places: HashSet<PathBuf>,
+    /// Folders above them.
+    ways: HashSet<PathBuf>,
     /// Files among them by device and number: another name of one is the same file to a rule.
     files: HashSet<(u64, u64)>,
 }
 
 impl UnreadPlaces {
     fn of(paths: &[PathBuf]) -> Self {
+        let ways = paths.iter().flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect();
         let files = paths.iter().filter_map(|path| path.symlink_metadata().ok()).filter(|meta| meta.is_file());
-        Self { paths: paths.to_vec(), files: files.map(|meta| (meta.dev(), meta.ino())).collect() }
-    }
-
-    /// Those at or below a place. What was named within a hidden place is meant.
-    fn below(&self, place: &Path) -> Self {
-        let paths: Vec<PathBuf> = self.paths.iter().filter(|one| one.starts_with(place)).cloned().collect();
-        let files = if paths.is_empty() { HashSet::new() } else { self.files.clone() };
-        Self { paths, files }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.paths.is_empty()
+        let files = files.map(|meta| (meta.dev(), meta.ino())).collect();
+        Self { places: paths.iter().cloned().collect(), ways, files }
     }
 
     fn holds(&self, path: &Path, place: &OwnedFd) -> bool {
         let is_same = |stat: rustix::fs::Stat| self.files.contains(&(stat.st_dev, stat.st_ino));
-        self.paths.iter().any(|one| path.starts_with(one)) || rustix::fs::fstat(place).is_ok_and(is_same)
+        self.places.contains(path) || rustix::fs::fstat(place).is_ok_and(is_same)
     }
 }
 
@@ -171,10 +163,11 @@ fn split(
     unread: &UnreadPlaces,
     (access, abi): (BitFlags<AccessFs>, ABI),
 ) -> Rules {
+    // One that was named within a hidden place is meant.
     if unread.holds(path, &place) {
         return Ok(rules);
     }
-    if !unread.paths.iter().any(|one| one.starts_with(path)) {
+    if !unread.ways.contains(path) {
         return allow(rules, place, access, abi);
     }
     let listed = rustix::fs::openat(&place, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());

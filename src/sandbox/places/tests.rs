@@ -562,8 +562,8 @@ proptest::proptest! {
     }
 }
 
-/// What nothing can be put over is not opened by a command that only reads: secrets, and lisle's folders but for the session's own
-/// files.
+/// Secrets are not opened by a read-only command where nothing can be put over them, nor are lisle's folders but for the session's
+/// own files.
 #[test]
 fn without_namespaces_a_command_that_reads_opens_no_secret_and_nothing_of_lisle() {
     let mut bench = Bench::new("p", &["p/.env", "p/a", "own/data/s1/data/x", "own/data/s2/session.jsonl"]);

@@ -16,7 +16,7 @@ use crate::domain::message::{
     AssistantText, Body, CutBy, Failure, FailureAction, Info, InfoKind, Message, Native, Odd, Plan, Thinking, UserText,
 };
 use crate::domain::notice::Level;
-use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::domain::tool::{CUT_SHORT, NOT_RUN, ToolCall, ToolStatus};
 use crate::domain::{At, CallId, MessageId};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -344,20 +344,20 @@ pub fn settle(row: &mut Message) {
 pub fn settle_after_death(row: &mut Message) {
     let is_pending = row.tool().is_some_and(|call| call.status == ToolStatus::Pending);
     if is_pending {
-        return settle_with(row, "not run: lisle was restarted before the call began; the user did not refuse it");
+        let why = "lisle was restarted before the call began; the user did not refuse it";
+        return settle_with(row, &format!("{NOT_RUN}{why}"));
     }
-    settle_with(
-        row,
-        "interrupted: lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it",
-    );
+    let why =
+        "lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it";
+    settle_with(row, &format!("{CUT_SHORT}{why}"));
     cut(row, CutBy::Restart);
 }
 
 /// A row of ours as a takeover from a lisle that was at work leaves it.
 pub fn settle_after_takeover(row: &mut Message) {
-    let why = "interrupted: another lisle took the session over before the call had ended, so what came of it is not known; \
+    let why = "another lisle took the session over before the call had ended, so what came of it is not known; \
                the user did not stop it";
-    settle_with(row, why);
+    settle_with(row, &format!("{CUT_SHORT}{why}"));
     cut(row, CutBy::TakenOver);
 }
 

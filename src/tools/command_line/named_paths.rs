@@ -102,23 +102,20 @@ pub(in crate::tools) fn below(command: &str, place: &CallPlace) -> Vec<(PathBuf,
     out
 }
 
-/// Words of the line that name files of skills which the user trusts: commands use them. None where nothing keeps commands from
-/// writing them.
-pub(in crate::tools) fn of_skills(command: &str, place: &CallPlace) -> Vec<String> {
+/// Words of the line that name files of extensions which count: commands use them. None where nothing keeps commands from writing
+/// them.
+pub(in crate::tools) fn of_extensions(command: &str, place: &CallPlace) -> Vec<String> {
     let known = &place.allowances.extensions;
     if known.is_empty() || !crate::sandbox::is_enforced() {
         return Vec::new();
     }
-    let is_of_skill = |word: &&PatternWord| {
-        let path = match word.text.strip_prefix("~/").zip(std::env::home_dir()) {
-            Some((rest, home)) => home.join(rest),
-            None => place.cwd.join(&word.text),
-        };
-        let real = path.canonicalize();
+    let home = std::env::home_dir();
+    let is_of_extension = |word: &&PatternWord| {
+        let real = paths::resolve_from(&word.text, &place.cwd, home.as_deref());
         !word.open && real.is_ok_and(|real| known.iter().any(|one| real.starts_with(one)))
     };
     let words = all_words(command);
-    words.iter().take(MOST).filter(is_of_skill).map(|word| word.text.clone()).collect()
+    words.iter().take(MOST).filter(is_of_extension).map(|word| word.text.clone()).collect()
 }
 
 /// Paths outside of the working directory that the line names by their whole letters: absolute ones, those that begin with

@@ -14,7 +14,7 @@ use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
 use crate::domain::sanitise::{clean_line, reveal_line};
-use crate::domain::tool::{STOPPED, ToolCall, ToolStatus, intent};
+use crate::domain::tool::{CUT_SHORT, NOT_RUN, STOPPED, ToolCall, ToolStatus, intent};
 use crate::theme::Role;
 use crate::ui::figures::count;
 use crate::ui::text;
@@ -317,10 +317,10 @@ fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> 
                         return Some(("stopped".to_owned(), dim));
                     }
                     // It never began; the reason stands in the result.
-                    if first.starts_with("not run: ") {
+                    if first.starts_with(NOT_RUN) {
                         return Some(("not run".to_owned(), dim));
                     }
-                    if first.starts_with("interrupted: ") {
+                    if first.starts_with(CUT_SHORT) {
                         return Some(("interrupted".to_owned(), look.style(Role::Warning)));
                     }
                     let why = text::cut_with(&first, REASON, look.ellipsis());

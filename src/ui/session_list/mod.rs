@@ -193,10 +193,9 @@ fn empty(paint: &mut FrameContext<'_>, area: Rect) {
     } else if sessions.is_filtered() {
         let text = if archived { "none archived" } else { "no matches" };
         (text, Some((paint.key(Action::List(ListAction::All), Context::List), "all")))
-    } else if sessions.metas().any(|meta| meta.archived) {
-        ("all archived", Some((paint.key(Action::Session(SessionAction::New), Context::Global), "new session")))
     } else {
-        ("none yet", Some((paint.key(Action::Session(SessionAction::New), Context::Global), "new session")))
+        let text = if sessions.metas().any(|meta| meta.archived) { "all archived" } else { "none yet" };
+        (text, Some((paint.key(Action::Session(SessionAction::New), Context::Global), "new session")))
     };
     paint.text(cells::row(area, 1), text, Role::Dim);
     if let Some(key) = key {

@@ -8,7 +8,6 @@ pub mod bands;
 pub mod catalogue;
 pub mod filter;
 pub mod group;
-pub mod held_letter;
 pub mod kept;
 pub mod marks;
 pub mod undo;
@@ -24,7 +23,6 @@ use catalogue::Catalogue;
 pub use filter::{Facet, Facets, Filter, Wish, needs_you};
 use group::{Calendar, group_of};
 pub use group::{Group, Grouping};
-use held_letter::HeldLetter;
 use marks::Marks;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use undo::Undo;
@@ -82,8 +80,6 @@ pub struct Sessions {
     pub undo: Option<Undo>,
     /// The first row on the screen.
     pub top: usize,
-    /// A letter that has not acted yet.
-    pub held: Option<HeldLetter>,
 }
 
 /// Content of the screen before rows move, to be found again afterwards.

@@ -299,24 +299,24 @@ fn a_letter_in_the_list_acts_after_a_while() {
     let mut screen = Screen::new();
     screen.keys("f6 r");
     assert_eq!(overlay_name(&screen), "none");
-    screen.wait(220).msg(Msg::Timer(Timer::ListLetter));
+    screen.wait(220).msg(Msg::Timer(Timer::HeldLetter));
     assert_eq!(overlay_name(&screen), "rename");
 
     // A different letter follows: it was the start of a text.
     for (first, second) in [("r", "e"), ("n", "o"), ("r", "j"), ("n", "z")] {
         let mut screen = Screen::new();
-        screen.keys("f6").keys(first).wait(219).keys(second).msg(Msg::Timer(Timer::ListLetter));
+        screen.keys("f6").keys(first).wait(219).keys(second).msg(Msg::Timer(Timer::HeldLetter));
         assert_eq!(screen.state.focus, Focus::Composer, "{first}{second}");
         assert_eq!((screen.text(), overlay_name(&screen)), (format!("{first}{second}"), "none"));
         assert_eq!(screen.state.current_id(), Some(&id("s")));
     }
     // The same letter is a key held down.
     let mut screen = Screen::new();
-    screen.keys("f6 r r r").wait(220).msg(Msg::Timer(Timer::ListLetter));
+    screen.keys("f6 r r r").wait(220).msg(Msg::Timer(Timer::HeldLetter));
     assert_eq!((overlay_name(&screen), screen.text().as_str()), ("rename", ""));
     // Another key lets the letter act first; the late timer does nothing more.
     let mut screen = Screen::new();
-    screen.keys("f6 r").wait(20).keys("enter").msg(Msg::Timer(Timer::ListLetter));
+    screen.keys("f6 r").wait(20).keys("enter").msg(Msg::Timer(Timer::HeldLetter));
     assert_eq!((overlay_name(&screen), screen.acts()), ("rename", vec![]));
 }
 
@@ -332,9 +332,9 @@ fn words_typed_while_the_conversation_has_the_keys_are_a_message() {
     // One alone acts; a key that moves does so at once.
     let mut screen = Screen::new();
     screen.keys("f6 f6").key(Key::char('o'));
-    assert!(screen.state.sessions.held.is_some());
-    screen.wait(220).msg(Msg::Timer(Timer::ListLetter));
-    assert!(screen.state.sessions.held.is_none());
+    assert!(screen.state.input.letter.is_some());
+    screen.wait(220).msg(Msg::Timer(Timer::HeldLetter));
+    assert!(screen.state.input.letter.is_none());
     screen.keys("j n k");
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Chat, ""));
 }
@@ -362,7 +362,7 @@ fn unbound_letters_in_list_and_chat_do_nothing() {
         let focus = screen.state.focus;
         screen.fx.clear();
         for letter in ["c", "q", "w"] {
-            screen.keys(letter).wait(220).msg(Msg::Timer(Timer::ListLetter));
+            screen.keys(letter).wait(220).msg(Msg::Timer(Timer::HeldLetter));
         }
         assert_eq!((screen.state.focus, screen.text().as_str(), screen.sent()), (focus, "", vec![]));
     }
@@ -778,6 +778,32 @@ fn files_are_offered_behind_an_at_sign() {
         screen.acts(),
         vec![SessionCommand::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![], piped: None }]
     );
+}
+
+#[test]
+fn a_name_that_begins_with_what_was_typed_stands_before_files() {
+    use crate::app::msg::{Found, Hit};
+    use crate::domain::command::OwnCommand;
+    use crate::domain::extension::ExtensionKind;
+    let first = |typed: &str| {
+        let mut screen = Screen::new();
+        let name = "main-reviewer".to_owned();
+        screen.state.drafts.commands =
+            vec![OwnCommand { name, kind: ExtensionKind::Agent, trusted: true, ..OwnCommand::default() }];
+        screen.type_text(typed);
+        let asked = screen.fx.iter().rev().find_map(|effect| match effect {
+            Effect::Find { ticket, .. } => Some(*ticket),
+            _ => None,
+        });
+        let hits = vec![Hit { path: "src/main.rs".to_owned(), folder: false, marks: vec![] }];
+        screen.msg(Msg::Found(Box::new(Found { ticket: asked.unwrap(), hits })));
+        let rows: Vec<String> =
+            screen.state.composer().menu.iter().flat_map(|menu| &menu.rows).map(|row| row.label.clone()).collect();
+        assert_eq!(rows.len(), 2, "{rows:?}");
+        rows[0].clone()
+    };
+    assert_eq!(first("@ma"), "main-reviewer");
+    assert_eq!(first("@rev"), "src/main.rs", "a part within a name says less");
 }
 
 #[test]

@@ -27,8 +27,8 @@ impl Screen {
     fn press(&mut self, names: &str) -> &mut Self {
         for name in names.split(' ') {
             self.keys(name).wait(200);
-            if self.state.sessions.held.is_some() {
-                self.msg(Msg::Timer(Timer::ListLetter));
+            if self.state.input.letter.is_some() {
+                self.msg(Msg::Timer(Timer::HeldLetter));
             }
         }
         self

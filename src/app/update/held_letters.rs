@@ -2,7 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
-use crate::app::state::sessions::held_letter::HeldLetter;
+use crate::app::state::input::HeldLetter;
 use crate::app::state::{Focus, Shown, State};
 use crate::app::update::dispatch;
 use crate::keymap::action::{Action, Context};
@@ -37,14 +37,14 @@ fn moves(pane: Focus, key: Key) -> bool {
 /// Anything but a different letter lets the waiting one act first.
 pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &mut Vec<Effect>) -> bool {
     let Some(pane) = pane(state) else {
-        state.sessions.held = None;
+        state.input.letter = None;
         return false;
     };
     let letter = is_letter(key);
-    if let Some(held) = state.sessions.held.take() {
+    if let Some(held) = state.input.letter.take() {
         let typing = letter && held.key != key && state.clock.now.since(held.at) < LETTER;
         if typing {
-            fx.push(Effect::Disarm(Timer::ListLetter));
+            fx.push(Effect::Disarm(Timer::HeldLetter));
             state.focus = Focus::Composer;
             state.screen.shown = Shown::Chat;
             for c in [held.key, key].into_iter().filter_map(Key::printable) {
@@ -54,10 +54,10 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
         }
         if letter && held.key == key {
             // A key that repeats by itself acts once.
-            state.sessions.held = Some(held);
+            state.input.letter = Some(held);
             return true;
         }
-        fx.push(Effect::Disarm(Timer::ListLetter));
+        fx.push(Effect::Disarm(Timer::HeldLetter));
         act(state, held, fx);
         if state.focus != pane || !state.overlays.is_empty() {
             // The key was pressed for the pane, and what it meant there has no meaning here.
@@ -67,8 +67,8 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
     match action {
         // One without an action is no more than that beginning.
         action if letter && !(action.is_some() && moves(pane, key)) => {
-            state.sessions.held = Some(HeldLetter { key, action, at: state.clock.now, pane });
-            fx.push(Effect::Arm { timer: Timer::ListLetter, ms: LETTER });
+            state.input.letter = Some(HeldLetter { key, action, at: state.clock.now, pane });
+            fx.push(Effect::Arm { timer: Timer::HeldLetter, ms: LETTER });
             true
         }
         _ => false,
@@ -77,7 +77,7 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
 
 /// The time of the waiting letter is over: it acts.
 pub(super) fn release_letter(state: &mut State, fx: &mut Vec<Effect>) {
-    if let Some(held) = state.sessions.held.take()
+    if let Some(held) = state.input.letter.take()
         && pane(state) == Some(held.pane)
     {
         act(state, held, fx);
