@@ -294,7 +294,8 @@ pub fn reading(own: impl IntoIterator<Item = (OsString, OsString)>, cwd: &Path) 
         let set = SET.iter().any(|(set, _)| *set == name);
         set || READING_NAMES.contains(&name) || READING_STARTS.iter().any(|start| name.starts_with(start))
     };
-    let mut out: Vec<(OsString, OsString)> = cleaned(own, cwd).into_iter().filter(|(name, _)| listed(name)).collect();
+    // First the list: whether the value of another one is a key need not be looked at, which takes milliseconds.
+    let mut out = cleaned(own.into_iter().filter(|(name, _)| listed(name)), cwd);
     let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     let inside = real(cwd);
     for (_, value) in out.iter_mut().filter(|(name, _)| name == "PATH") {
