@@ -1,8 +1,8 @@
 //! The commands that are written as messages: `/new`, `/rename`, … What they do is in `update::slash`.
 
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, PaneAction,
-    SessionAction, TurnAction, UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ListAction, ModeAction, ModelAction,
+    PaneAction, SessionAction, TurnAction, UndoAction,
 };
 
 macro_rules! commands {
@@ -67,6 +67,7 @@ commands! {
     Label "label" "[LABEL[::VALUE]]" "add or remove labels" SessionAction::Labels;
     Flag "flag" "" "flag or unflag" SessionAction::Flag;
     Archive "archive" "" "archive or unarchive" SessionAction::Archive;
+    ArchivedOnes "archived" "" "list archived sessions, or leave them" ListAction::Archived;
     Unarchive "unarchive" "" "unarchive" SessionAction::Unarchive;
     Unread "unread" "" "mark as read or unread" SessionAction::Unread;
     Hide "hide" "" "hide from the list, or show again" SessionAction::Hide;

@@ -4,7 +4,7 @@
 //! newer question ends the match of an older one, and what was found is forgotten after a minute without a question.
 
 use crate::app::msg::{Found, Hit};
-use ignore::{Walk, WalkBuilder};
+use ignore::Walk;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::io;
@@ -175,14 +175,9 @@ impl Work {
     }
 }
 
-/// The same walk as that of the tools: hidden files are in it, what ignore files name is not, links are not followed.
+/// The walk of the tools.
 fn walk(root: &Path) -> Walk {
-    WalkBuilder::new(root)
-        .hidden(false)
-        .require_git(false)
-        .follow_links(false)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git")
-        .build()
+    crate::tools::files::walk::below(root).build()
 }
 
 /// True if the typed path leads out of the directory.

@@ -5,7 +5,7 @@ use super::files::{classify, paths, reach};
 use super::input::{self, InputFields};
 use super::list::directory;
 use super::read_tracker::Seen;
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, plain, still};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, plain, reading, still};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
@@ -54,7 +54,7 @@ impl Tool for Glob {
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
-        blocking(move || work(&input, &with))
+        reading(with.stop.clone(), move || work(&input, &with))
     }
 }
 

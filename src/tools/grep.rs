@@ -8,7 +8,7 @@ use super::files::{classify, paths, reach, walk};
 use super::glob::{matcher, subject};
 use super::input::InputFields;
 use super::read_tracker::Seen;
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, files, plain, read, still};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, files, plain, read, reading, still};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
@@ -69,7 +69,7 @@ impl Tool for Grep {
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
-        blocking(move || work(&input, &with))
+        reading(with.stop.clone(), move || work(&input, &with))
     }
 }
 

@@ -4,7 +4,7 @@ use super::files::walk::{Cut, Patience};
 use super::files::{classify, paths, reach, text};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, files, plain, read, still};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, files, plain, read, reading, still};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl Tool for ListTool {
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
-        blocking(move || work(&input, &with))
+        reading(with.stop.clone(), move || work(&input, &with))
     }
 }
 

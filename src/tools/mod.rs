@@ -100,6 +100,26 @@ pub(crate) fn blocking(
     })
 }
 
+/// The same for work that only reads and is left to itself when the turn was stopped: a file system may hold it for ever.
+pub(crate) fn reading(
+    stop: CancellationToken,
+    work: impl FnOnce() -> Result<Outcome, Halt> + Send + 'static,
+) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    Box::pin(async move {
+        let stopped = async {
+            stop.cancelled().await;
+            tokio::time::sleep(LEFT_ALONE).await;
+        };
+        tokio::select! {
+            result = blocking(work) => result,
+            () = stopped => Err(RunError::Stopped(StoppedRun { text: String::new(), protected: Vec::new() })),
+        }
+    })
+}
+
+/// Time in which work that was stopped ends by itself.
+const LEFT_ALONE: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// True if two gatherings of facts agree. A change counts by its hashes: the lines of a very large
 /// diff are an approximation that may differ.
 pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {

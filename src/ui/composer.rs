@@ -20,7 +20,9 @@ use crate::domain::plan::StepStatus;
 use crate::domain::request::Ask;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
-use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, TurnAction};
+use crate::keymap::action::{
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, Context, SessionAction, TurnAction,
+};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -315,7 +317,14 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
         out.push(role(format!("{}  ", cells::cut(&text, left, paint.signs.cut)), Role::Dim));
     } else if waits {
         // It stands still: nothing turns and no time is counted while the user thinks.
+        // What is asked below this session stands in the list of all requests.
+        let inbox =
+            paint.key_of(Action::Answer(AnswerAction::Inbox), Context::Global).filter(|_| open.requests.is_empty());
         out.push(role("waiting for you  ".to_owned(), Role::Dim));
+        if let Some(key) = inbox {
+            out.push(role(key, Role::Key));
+            out.push(role(" requests  ".to_owned(), Role::Dim));
+        }
     } else if let Some((part, of)) = open.turn.compacting {
         let parts = if of > 1 { format!(" {part} of {of}") } else { String::new() };
         let since = open.turn.started.map_or_else(String::new, |since| elapsed(state.clock.now.since(since)));

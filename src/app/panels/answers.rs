@@ -8,7 +8,7 @@ use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Panel};
 use crate::app::state::{Focus, State};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::request::UserAnswer;
+use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 use crate::protocol::SessionCommand;
@@ -22,13 +22,19 @@ pub(crate) fn sync(state: &mut State, session: &SessionId, changed: Option<&Requ
     let focused = state.focus == Focus::Panel && state.current_id() == Some(session);
     let Some(open) = state.conversations.open.get_mut(session) else { return };
     let shown = open.panel.as_ref().map(|panel| panel.request.clone());
+    // The turn goes on while a plan waits; what holds it comes first, unless the plan is being worked with.
+    let of_turn = open.requests.iter().find(|request| !matches!(request.ask, Ask::Plan(_))).map(|request| &request.id);
+    let held = shown
+        .as_ref()
+        .is_some_and(|id| !focused && of_turn.is_some() && open.waiting_plan().is_some_and(|plan| plan.id == *id));
     let keep = shown.as_ref().is_some_and(|id| changed != Some(id) && open.request(id).is_some());
-    if keep {
+    if keep && !held {
         return;
     }
     // It has to stand on the screen for a while again.
     state.screen.frame.panel = None;
-    let same = shown.as_ref().and_then(|id| open.request(id)).or_else(|| open.requests.first());
+    let shown_still = shown.as_ref().filter(|_| !held).and_then(|id| open.request(id));
+    let same = shown_still.or_else(|| of_turn.and_then(|id| open.request(id))).or_else(|| open.requests.first());
     let panel = same.map(Panel::new);
     let was = shown.is_some();
     open.panel = panel;

@@ -176,8 +176,11 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
         if here {
             answers::focus(state);
         }
-        let why = if once.is_none() { "This one needs its own answer" } else { "Not fully visible" };
-        return state.notify(Notice::new(Level::Info, why).hint("scroll through it first"));
+        let (why, how) = match once {
+            None => ("This one needs its own answer", "choose one below"),
+            Some(_) => ("Not fully visible", "scroll through it first"),
+        };
+        return state.notify(Notice::new(Level::Info, why).hint(how));
     }
     if draft::is_held(state, &session, fx) {
         return;

@@ -86,6 +86,8 @@ pub(crate) fn answers(state: &State, info: &ConnectionInfo) -> String {
         _ if info.host.is_empty() => "built in".to_owned(),
         _ if state.engine.catalogue.asked_since(&info.name).is_some() => "asking".to_owned(),
         Some(Ok(models)) => format!("online, {} models", models.len()),
+        // It refused, so it is there.
+        Some(Err(_)) if info.wants_key() => "wants a key".to_owned(),
         Some(Err(_)) => "no response".to_owned(),
         None if info.offered => "not checked".to_owned(),
         None => String::new(),

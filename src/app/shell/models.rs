@@ -72,6 +72,8 @@ pub(crate) struct Listed {
 pub(crate) fn list(state: &State) -> Listed {
     let (meta, in_force) = (state.current_meta(), connections::in_force(state));
     let mut out = Listed { items: Vec::new(), groups: Vec::new(), selected: 0 };
+    // Where the connection in force names no model, one of its own is looked at first.
+    let mut of_it = None;
     for connection in connections(state) {
         let group = out.groups.len();
         out.groups.push(heading(state, connection));
@@ -81,6 +83,9 @@ pub(crate) fn list(state: &State) -> Listed {
             });
             if current && !out.items.iter().any(|item| item.facts.current) {
                 out.selected = out.items.len();
+            }
+            if in_force == Some(&connection.name) {
+                of_it.get_or_insert(out.items.len());
             }
             let known = state.engine.catalogue.figures(&connection.name, model);
             let facts = Facts {
@@ -99,6 +104,9 @@ pub(crate) fn list(state: &State) -> Listed {
             let facts = Facts { group, off: true, ..Facts::default() };
             out.items.push(overlay::item("add a key", "", Value::Key(connection.name.clone())).with(facts));
         }
+    }
+    if !out.items.iter().any(|item| item.facts.current) {
+        out.selected = of_it.unwrap_or(0);
     }
     out
 }

@@ -20,7 +20,7 @@ pub(super) struct FaultKind {
 }
 
 pub(super) const CHECK_URL: &str = "Check the connection's base_url; it usually ends in `/v1`.";
-const CHECK_KEY: &str = "Enter a valid key. The stored key is used first, then `key_env`.";
+const CHECK_KEY: &str = "Enter a valid key.";
 /// Code of a refused key.
 pub(super) const INVALID_KEY: &str = "invalid_api_key";
 const CHECK_MODEL: &str = "Choose another model.";

@@ -55,9 +55,12 @@ pub(super) fn variables(site: &Site<'_>) -> Vec<(String, PathBuf)> {
 /// Patterns of a repository for files that it ignores, those of its top folder and its own alone.
 pub(super) fn of_repository(repository: &Repository) -> Gitignore {
     let mut out = GitignoreBuilder::new(&repository.top);
-    // A file that cannot be read ignores nothing.
-    let _ = out.add(repository.top.join(".gitignore"));
-    let _ = out.add(repository.common.join("info/exclude"));
+    // What is no regular file, or is not to be read, ignores nothing.
+    for file in [repository.top.join(".gitignore"), repository.common.join("info/exclude")] {
+        if file.metadata().is_ok_and(|found| found.is_file()) {
+            let _ = out.add(file);
+        }
+    }
     out.build().unwrap_or_else(|_| Gitignore::empty())
 }
 

@@ -20,6 +20,7 @@ pub mod attachments;
 pub mod attributes;
 pub mod classify;
 pub mod directory_table;
+mod ignore_rules;
 pub mod name_search;
 pub mod notebook;
 pub mod paths;

@@ -14,7 +14,7 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 
 /// Limit of an undo.
-pub(in crate::ui) const ONLY_HERE: &str = "Of commands this covers changes in the working directory alone.";
+pub(in crate::ui) const ONLY_HERE: &str = "What commands changed outside the working directory stays as it is.";
 
 /// Cells of the sheet at the most.
 const WIDTH: u16 = 96;

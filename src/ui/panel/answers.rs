@@ -24,7 +24,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
     let letters = letters(paint, view);
     let mut y = 0u16;
     for n in 0..view.panel.choices.len() {
-        y += one(paint, view, n, rows_from(area, y), &letters);
+        y += one(paint, view, (n, 0), rows_from(area, y), &letters);
         if view.panel.selected == Some(n) {
             for line in &details {
                 paint.line(cells::row(area, y), line);
@@ -92,8 +92,14 @@ pub(super) fn in_full(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> V
     out
 }
 
-/// An answer on rows of its own at the top of `area`. Returns how many.
-fn one(paint: &mut FrameContext<'_>, view: View<'_>, n: usize, area: Rect, letters: &[Option<String>]) -> u16 {
+/// An answer on rows of its own at the top of `area`, with `kept` cells of the first for what follows. Returns how many.
+fn one(
+    paint: &mut FrameContext<'_>,
+    view: View<'_>,
+    (n, kept): (usize, usize),
+    area: Rect,
+    letters: &[Option<String>],
+) -> u16 {
     let Some(choice) = view.panel.choices.get(n) else { return 0 };
     let lead = key_cells(view, letters);
     let row = cells::row(area, 0);
@@ -114,7 +120,7 @@ fn one(paint: &mut FrameContext<'_>, view: View<'_>, n: usize, area: Rect, lette
         let blanks = lead.saturating_sub(cells::width(&key));
         pieces.push(paint.piece(format!("{key}{:blanks$}", ""), Role::Key));
     }
-    let room = usize::from(row.width).saturating_sub(cells::pieces_width(&pieces));
+    let room = usize::from(row.width).saturating_sub(cells::pieces_width(&pieces) + kept);
     let without = without(view, choice);
     let label = format!("{}{without}", reveal_line(choice.label()));
     let label = match short(choice).filter(|_| cells::width(&label) > room) {
@@ -147,18 +153,32 @@ fn one(paint: &mut FrameContext<'_>, view: View<'_>, n: usize, area: Rect, lette
     height
 }
 
-/// The selected answer with what it keeps, and below it the keys of all.
+/// The selected answer with what it keeps, and below it the keys of all where they have room beside that.
 fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[Line<'_>]) {
     let rows = key_rows(paint, view, usize::from(area.width));
-    // Where hardly anything has room, the selected answer is what has to be seen.
-    let chosen = u16::from(view.panel.selected.is_some());
-    let keys = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height.saturating_sub(chosen));
+    let keys = if gives_way(view, rows.len(), details.len(), area.height) { 0 } else { rows.len() };
+    let keys = u16::try_from(keys).unwrap_or(u16::MAX).min(area.height);
     let above = area.height - keys;
     if let Some(n) = view.panel.selected.filter(|_| above > 0) {
         let letters = letters(paint, view);
-        let used = one(paint, view, n, Rect { height: above, ..area }, &letters);
+        let place = Rect { height: above, ..area };
+        let number = Some(format!(" {} of {}", n + 1, view.panel.choices.len())).filter(|_| keys == 0);
+        let number = number.filter(|said| said.len() < usize::from(area.width) / 2).unwrap_or_default();
+        let used = one(paint, view, (n, number.len()), place, &letters);
+        let mut piece = paint.piece(number.clone(), Role::Dim);
+        piece.1.bg = None;
+        let end = u16::try_from(number.len()).unwrap_or(u16::MAX).min(area.width);
+        paint.pieces(cells::after(cells::row(area, 0), area.width - end), &[piece]);
         for (n, line) in (used..above).zip(details) {
             paint.line(cells::row(area, n), line);
+        }
+        let left = details.len().saturating_sub(usize::from(above.saturating_sub(used)));
+        if left > 0 && above > used {
+            let said = format!("{} {}", paint.signs.arrows.down, count(left + 1, "more line", "more lines"));
+            let row = cells::row(area, above - 1);
+            paint.fill(row, Role::Panel);
+            let piece = paint.piece(said, Role::Warning);
+            paint.pieces(row, &[piece]);
         }
     }
     for (y, items) in (above..area.height).zip(rows) {
@@ -172,19 +192,31 @@ fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[L
     }
 }
 
+/// True if the keys of all answers leave their rows to the selected answer and what it keeps: those are what is agreed to,
+/// and what they are chosen among is a list to walk through.
+fn gives_way(view: View<'_>, keys: usize, details: usize, height: u16) -> bool {
+    view.panel.selected.is_some() && (keys > KEY_ROWS || keys + 1 + details > usize::from(height))
+}
+
+/// Rows of keys beside a selected answer where not all answers have a row.
+const KEY_ROWS: usize = 2;
+
 /// Cells between two answers in a row: without keys a sign stands there, too.
 fn gap(view: View<'_>) -> u16 {
     if view.focused { 2 } else { 1 }
 }
 
-/// Rows that the answers take as keys, with those of the selected answer and what it keeps unless all are for `reading`.
-pub(super) fn packed_rows(paint: &FrameContext<'_>, view: View<'_>, width: u16, reading: bool) -> u16 {
-    let rows = key_rows(paint, view, usize::from(width)).len();
-    let chosen = match view.panel.selected {
-        Some(_) if !reading => 1 + remembered_rules::lines(paint, view, width).len(),
-        _ => 0,
+/// Rows that the answers take as keys in at most `room` rows of `width` cells, with those of the selected answer and what it
+/// keeps unless all are for `reading`.
+pub(super) fn packed_rows(paint: &FrameContext<'_>, view: View<'_>, (width, room): (u16, u16), reading: bool) -> u16 {
+    let keys = key_rows(paint, view, usize::from(width)).len();
+    let details = remembered_rules::lines(paint, view, width).len();
+    let rows = match view.panel.selected {
+        Some(_) if !reading && gives_way(view, keys, details, room) => 1 + details,
+        Some(_) if !reading => keys + 1 + details,
+        _ => keys,
     };
-    u16::try_from(rows + chosen).unwrap_or(u16::MAX)
+    u16::try_from(rows).unwrap_or(u16::MAX)
 }
 
 type Item = (usize, Vec<Piece<'static>>);
@@ -196,8 +228,9 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
     let mut rows: Vec<Vec<Item>> = Vec::new();
     let mut left = 0;
     for (n, choice) in view.panel.choices.iter().enumerate() {
-        let key = letters.get(n).cloned().flatten();
-        let key = key.filter(|_| view.focused).map(|key| format!("{key} ")).unwrap_or_default();
+        // One without a letter is reached by the arrows.
+        let key = letters.get(n).cloned().flatten().unwrap_or_else(|| paint.key_name("down"));
+        let key = if view.focused { format!("{key} ") } else { String::new() };
         // One that is cut is read above.
         let only_key = cut && !key.is_empty() && matches!(choice, Choice::Option(_));
         let label = reveal_line(choice.label());

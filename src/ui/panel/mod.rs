@@ -169,7 +169,7 @@ fn content(
         () if crowded => 0,
         // Whoever wants the whole screen for it wants to read: the answers stay as their keys.
         () if chooses && all > usize::from(rest.height) => {
-            let packed = answers::packed_rows(paint, view, rest.width, reads);
+            let packed = answers::packed_rows(paint, view, (rest.width, rest.height - kept.min(1)), reads);
             let half = if reads { packed } else { packed.max(rest.height * 2 / 5) };
             // Packed where they do not all have a row: none stays blank while something is hidden.
             let rows = if answers > half { packed } else { answers };
