@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 mod anthropic;
+mod closed_stdout;
 mod command_line;
 mod explore;
 mod faults;
