@@ -10,6 +10,7 @@ mod configuration;
 mod definitions;
 mod doctor;
 mod exit;
+mod export_output;
 mod extensions;
 mod fabric;
 mod gateway;

@@ -95,8 +95,7 @@ fn nothing_is_sent_shared_or_made_for_a_stdout_that_was_closed() {
 fn a_pipe_that_nobody_reads_ends_a_command_without_a_word() {
     let place = goldens::home();
     for line in ["sessions list --flagged", "keys list list --json", "help undo", "schema events"] {
-        let mut child =
-            goldens::command(&place, line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = goldens::command(&place, line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let done = child.wait_with_output().unwrap();
         assert_eq!((code(&done), err(&done).as_str()), (Some(0), ""), "{line}");

@@ -119,12 +119,18 @@ pub fn command(place: &Place, line: &str) -> Command {
     command
 }
 
-#[test]
-fn every_command_prints_what_it_printed_before_in_each_format() {
+/// Places and names of the stored texts.
+pub fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_snapshot_path("goldens");
     settings.set_omit_expression(true);
+    settings
+}
+
+#[test]
+fn every_command_prints_what_it_printed_before_in_each_format() {
+    let settings = settings();
     for (line, status) in COMMANDS {
         // One home each: what a command changes is not what the next one prints.
         let place = home();

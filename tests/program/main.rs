@@ -8,6 +8,7 @@ mod explore;
 mod faults;
 mod first_hour;
 mod goldens;
+mod goldens_of_machines;
 mod headless;
 mod help;
 mod import_ends;
