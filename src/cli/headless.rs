@@ -5,7 +5,7 @@
 
 use super::args::RunArgs;
 use super::exit::Exit;
-use super::output::{complain, is_open_or, sentences};
+use super::output::{complain, sentences};
 use super::run_input::RunInput;
 use super::run_line::RunLine;
 use super::run_output::RunPrinter;
@@ -113,9 +113,6 @@ async fn begin(
     let session = session_of(bootstrap)?;
     if run.input.dry_run {
         return Err(input.dry_run(bootstrap, session.as_ref(), &prompt.text, run.output.format));
-    }
-    if !is_open_or("Nothing sent.") {
-        return Err(Exit::Failed);
     }
     run_start::note_names(bootstrap, &prompt);
     run_result::check(&run.output)?;

@@ -47,9 +47,6 @@ fn the_doctor_prints_what_it_printed_before() {
     let mut found: Vec<serde_json::Value> = serde_json::from_str(&out(&done)).unwrap();
     found.retain(|one| STABLE.contains(&one["about"].as_str().unwrap()));
     golden("doctor___json", &shown(&place, &serde_json::to_string_pretty(&found).unwrap()));
-    // Of the sandbox only the form is the same everywhere.
-    let sandbox: Vec<serde_json::Value> = serde_json::from_str(&out(&doctor("doctor --json sandbox"))).unwrap();
-    assert!(sandbox.iter().all(|one| ["ok", "warn", "broken"].contains(&one["state"].as_str().unwrap())));
 }
 
 fn is_stable(line: &str) -> bool {

@@ -4,7 +4,6 @@ use crate::headless::{Place, code, err, out, served};
 use crate::support::model_server::{Gate, ModelServer, Script, chunk};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, Read as _};
 use std::process::{Command, Stdio};
 
 fn gated() -> (Place, ModelServer, Gate) {
@@ -32,47 +31,6 @@ fn each_signal_has_its_exit_status() {
         let done = child.wait_with_output().unwrap();
         assert_eq!(code(&done), Some(status), "{}", err(&done));
     }
-}
-
-/// Through a gateway: the turn ends there, the gateway goes on, and what had come is the answer.
-#[test]
-fn each_signal_ends_the_turn_of_a_run_in_a_gateway() {
-    let place = Place::new();
-    let gates = [Gate::new(), Gate::new(), Gate::new()];
-    let scripts = gates.each_ref().map(|gate| {
-        Script::sse(chunk(json!({"content": "The "}), Value::Null))
-            .then_wait(gate)
-            .then(chunk(json!({"content": "end."}), json!("stop")) + "data: [DONE]\n\n")
-    });
-    let server = ModelServer::start(scripts);
-    served(&place, &server);
-    assert_eq!(code(&place.lisle(&["serve", "--background"])), Some(0));
-    let until_running = |wanted: usize| loop {
-        let status: Value = serde_json::from_str(&out(&place.lisle(&["gateway", "status", "--json"]))).unwrap();
-        if status["running"].as_array().unwrap().len() == wanted {
-            return;
-        }
-    };
-    let signals = [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)];
-    for (number, (signal, status)) in signals.into_iter().enumerate() {
-        let mut child = place.start(&["run", "--format", "stream-json", "hello"]);
-        let mut printed = std::io::BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        while !line.contains("\"text\":\"The \"") {
-            line.clear();
-            assert!(printed.read_line(&mut line).unwrap() > 0, "{number}: no text came");
-        }
-        until_running(1);
-        kill_process(Pid::from_child(&child), signal).unwrap();
-        let mut rest = String::new();
-        printed.read_to_string(&mut rest).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(status), "{rest}");
-        let result: Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
-        assert_eq!((&result["status"], &result["exit"]), (&json!("interrupted"), &json!(status)), "{rest}");
-        // Nothing lets the model go on: only its end ends the turn.
-        until_running(0);
-    }
-    assert_eq!(code(&place.lisle(&["gateway", "stop"])), Some(0));
 }
 
 #[test]

@@ -24,12 +24,12 @@ pub struct HistoryLook {
 #[derive(Debug, Default)]
 pub struct SeenHistories {
     /// By their identity.
-    conversations: HashMap<String, Conversation>,
+    conversations: HashMap<String, SeenConversation>,
 }
 
 /// Histories of one conversation.
 #[derive(Debug)]
-struct Conversation {
+struct SeenConversation {
     /// The first one, until another one is compared with it.
     first: Option<(HistoryItem, HistoryKind)>,
     /// Ids of the rows of each way that the conversation went.
@@ -114,7 +114,7 @@ impl Store {
         let Some(origin) = &look.origin else { return Ok(true) };
         let Some(conversation) = seen.conversations.get_mut(origin) else {
             let first = Some((item.clone(), look.kind));
-            seen.conversations.insert(origin.clone(), Conversation { first, ways: Vec::new() });
+            seen.conversations.insert(origin.clone(), SeenConversation { first, ways: Vec::new() });
             return Ok(true);
         };
         if let Some((item, kind)) = conversation.first.take() {
