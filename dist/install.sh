@@ -10,7 +10,7 @@ set -eu
 say() { printf '%s\n' "$*"; }
 fail() { printf 'install: %s\n' "$*" >&2; exit 1; }
 
-from=$(dirname "$0") version='' target='' prefix=${HOME:-}/.local
+from=$(dirname "$0") version='' target='' prefix=${HOME:+$HOME/.local}
 while [ $# -gt 0 ]; do
     case $1 in
     --from | --version | --target | --prefix)
@@ -24,6 +24,9 @@ while [ $# -gt 0 ]; do
     *) fail "unknown option $1; see --help" ;;
     esac
 done
+
+[ -n "$prefix" ] || fail "HOME is not set: --prefix DIR says where to install"
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 
 for tool in tar gzip sed mktemp; do
     command -v "$tool" >/dev/null 2>&1 || fail "$tool is needed"
@@ -45,11 +48,14 @@ if [ -z "$target" ]; then
 fi
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# A folder that this script made and that nothing was installed into goes again.
+stage=''
+trap 'rm -rf "$work"; [ -z "$stage" ] || { rm -rf "$stage"; rmdir "$prefix" 2>/dev/null || true; }' EXIT
 trap 'exit 130' INT TERM HUP
 
 fetch() { # fetch NAME: into the work folder
     case $from in
+    http://*@*) fail "$from is not encrypted: use https" ;;
     https://* | http://127.0.0.1[:/]* | http://localhost[:/]*)
         if command -v curl >/dev/null 2>&1; then
             curl -fsSL --proto-redir =https -o "$work/$1" "${from%/}/$1"
@@ -66,8 +72,11 @@ fetch() { # fetch NAME: into the work folder
 
 fetch SHA256SUMS
 if [ -z "$version" ]; then
-    version=$(sed -n "s/^[0-9a-f]\{64\}  lisle-\([0-9][0-9A-Za-z.-]*\)-$target\.tar\.gz\$/\1/p" "$work/SHA256SUMS" |
-        sort -t. -k1,1n -k2,2n -k3,3n | tail -n 1)
+    sed -n "s/^[0-9a-f]\{64\}  lisle-\([0-9][0-9A-Za-z.-]*\)-$target\.tar\.gz\$/\1/p" "$work/SHA256SUMS" |
+        sort -t. -k1,1n -k2,2n -k3,3n >"$work/versions"
+    # A version that is still tried out, such as 1.0.0-rc.1, only where there is no other.
+    version=$(grep -v - "$work/versions" | tail -n 1)
+    [ -n "$version" ] || version=$(tail -n 1 "$work/versions")
     [ -n "$version" ] || fail "no archive for $target in SHA256SUMS of $from"
 fi
 name=lisle-$version-$target
@@ -79,18 +88,25 @@ fetch "$name.tar.gz"
 got=$(sum "$work/$name.tar.gz")
 [ "$got" = "$want" ] || fail "$name.tar.gz is damaged or another file: checksum $got, expected $want. Nothing was installed"
 
-tar -xzf "$work/$name.tar.gz" -C "$work"
-"$work/$name/bin/lisle" --version >/dev/null 2>&1 ||
-    fail "this build does not run here; try --target $(uname -m)-unknown-linux-musl"
+# Unpacked where it is installed: there is room for all of it, and programs may run, before anything is in its place.
+mkdir -p "$prefix"
+stage=$prefix/.lisle-install.$$
+mkdir "$stage"
+tar -xzf "$work/$name.tar.gz" -C "$stage"
+"$stage/$name/bin/lisle" --version >/dev/null 2>&1 ||
+    fail "this build does not run here; try --target $(uname -m)-unknown-linux-musl. Nothing was installed"
+(cd "$stage/$name/share" && find . -type f) >"$work/files"
 
-# The program last, and by a rename: a running one keeps its file.
-(cd "$work/$name/share" && find . -type f) | while IFS= read -r file; do
+# The program last, all by renames: a running one keeps its file.
+while IFS= read -r file; do
     mkdir -p "$prefix/share/$(dirname "$file")"
-    cp "$work/$name/share/$file" "$prefix/share/$file"
-done
+    mv -f "$stage/$name/share/$file" "$prefix/share/$file"
+done <"$work/files"
 mkdir -p "$prefix/bin"
-cp "$work/$name/bin/lisle" "$prefix/bin/.lisle.new"
-chmod 755 "$prefix/bin/.lisle.new"
-mv -f "$prefix/bin/.lisle.new" "$prefix/bin/lisle"
+chmod 755 "$stage/$name/bin/lisle"
+mv -f "$stage/$name/bin/lisle" "$prefix/bin/lisle"
 say "lisle $version is in $prefix/bin/lisle"
 case :${PATH:-}: in *":$prefix/bin:"*) ;; *) say "Add $prefix/bin to PATH to run it as \"lisle\"." ;; esac
+say "To remove it (sessions and settings stay): cd '$prefix' && rm -rf bin/lisle share/doc/lisle share/man/man1/lisle.1 \\
+  share/man/man1/lisle-*.1 share/bash-completion/completions/lisle share/zsh/site-functions/_lisle \\
+  share/fish/vendor_completions.d/lisle.fish"

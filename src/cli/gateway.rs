@@ -2,7 +2,7 @@
 
 use super::args::{CallArgs, GatewayCommand, RestartArgs, ServeArgs, TokenArgs};
 use super::exit::Exit;
-use super::output::{complain, print_json, say};
+use super::output::{complain, is_open, is_open_or, print_json, say};
 use super::stop_signals::{StopSignal, StopSignals};
 use crate::domain::sanitise::clean_line;
 use crate::gateway::dial::{DialError, GatewayRoute};
@@ -235,6 +235,10 @@ pub(super) async fn run(bootstrap: &Bootstrap, command: GatewayCommand) -> Exit 
 /// `lisle gateway token`
 fn token(files: &GatewayFiles, args: TokenArgs) -> Exit {
     let file = TokenFile::of(files);
+    // A new one is shown once.
+    if (args.rotate || !args.scopes.is_empty()) && !is_open_or("No token made.") {
+        return Exit::Failed;
+    }
     let name = args.name.as_deref().unwrap_or(tokens::OWNER);
     let printed = |token: &str| {
         say(&format!("{token}\n"));
@@ -344,6 +348,9 @@ fn turns(number: usize) -> String {
 
 /// `lisle gateway stdio`
 async fn lead(files: &GatewayFiles) -> Exit {
+    if !is_open() {
+        return Exit::Failed;
+    }
     let idle = Some(runtime::gateway::IDLE_EXIT);
     let way = start::in_background(files, idle, &[]).await.map(|_| GatewayRoute::Socket(files.clone()));
     match stdio::lead(tokio::io::stdin(), tokio::io::stdout(), way).await {

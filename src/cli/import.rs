@@ -12,11 +12,11 @@ use crate::domain::{Mode, sanitise};
 use crate::runtime::environment::history_places;
 use crate::runtime::setup::Bootstrap;
 use crate::store::{
-    Histories, HistoryItem, HistoryKind, ImportRun, ImportStop, NotIncluded, Store, StoreError, histories, histories_in,
+    Histories, HistoryItem, HistoryKind, ImportRun, ImportStop, NotIncluded, SeenHistories, Store, StoreError,
+    histories, histories_in,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -144,10 +144,9 @@ fn scan_path(store: &Store, path: &Path, wanted: Option<HistoryKind>) -> Vec<Sca
     let found = histories(path, wanted);
     let mut lines: Vec<ScanLine> = Vec::new();
     let mut passed: Vec<String> = found.passed.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
-    let mut seen = HashSet::new();
+    let mut seen = SeenHistories::default();
     for item in &found.items {
         match store.look_at_history(item, wanted) {
-            Ok(look) if look.origin.as_ref().is_some_and(|origin| !seen.insert(origin.clone())) => {}
             Ok(look) => {
                 let line = match lines.iter_mut().find(|line| line.kind == look.kind.word()) {
                     Some(line) => line,
@@ -157,7 +156,8 @@ fn scan_path(store: &Store, path: &Path, wanted: Option<HistoryKind>) -> Vec<Sca
                         &mut lines[last]
                     }
                 };
-                line.sessions += 1;
+                // One that does not tell its rows belongs to the conversation that it names.
+                line.sessions += usize::from(store.makes_session(item, &look, &mut seen).unwrap_or(false));
                 line.bytes += item.bytes;
             }
             Err(StoreError::NoImport { why, .. }) => passed.push(format!("{}: {why}", item.words())),

@@ -10,6 +10,7 @@ mod configuration;
 mod definitions;
 mod doctor;
 mod exit;
+mod export_output;
 mod extensions;
 mod fabric;
 mod gateway;
@@ -64,8 +65,9 @@ pub fn main() -> ExitCode {
             keep_near(&mut error);
             // Help and version go to stdout and end with 0, mistakes to stderr and end with 2.
             let wrong = error.use_stderr();
-            let printed = error.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
-            return match printed {
+            let taken = if wrong { Ok(()) } else { output::closed_at_start() };
+            let printed = taken.and_then(|()| error.print());
+            return match printed.and_then(|()| std::io::Write::flush(&mut std::io::stdout())) {
                 _ if wrong => Exit::Usage.into(),
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                     output::complain(&format!("lisle: can't write stdout: {error}."));
@@ -90,7 +92,7 @@ pub fn main() -> ExitCode {
         // Of a pipe there is nothing to set.
         let _ = runtime::tty::make_lines(std::io::stdin());
         output::put(&runtime::terminal::reset());
-        return Exit::Done.into();
+        return output::unless_lost(Exit::Done).into();
     }
     let prompt = match args.prompt() {
         Ok(prompt) => prompt,
@@ -311,6 +313,9 @@ async fn app(
     prompt: Option<String>,
     linear: Option<bool>,
 ) -> Exit {
+    if !output::is_open() {
+        return Exit::Failed;
+    }
     bootstrap.find_servers().await;
     match runtime::app(bootstrap, engine, prompt, linear).await {
         Ok(left) => {

@@ -3,6 +3,7 @@
 use super::exit::Exit;
 use crate::domain::ids::{DEMO, shown_name};
 use crate::domain::sanitise;
+use crate::sandbox::own_process::streams;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -44,8 +45,30 @@ fn checked(written: io::Result<()>) -> bool {
     false
 }
 
+/// Error of every write where stdout was closed before this process began.
+pub(super) fn closed_at_start() -> io::Result<()> {
+    if streams::is_stdout_closed() { Err(io::Error::other("it is closed")) } else { Ok(()) }
+}
+
+/// Decides if stdout takes results at all. Where it was closed before this process began, says so on stderr.
+pub(super) fn is_open() -> bool {
+    is_open_or("")
+}
+
+/// The same, with a sentence on what was not done because of that.
+pub(super) fn is_open_or(undone: &str) -> bool {
+    let Err(error) = closed_at_start() else { return true };
+    if !LOST.swap(true, Ordering::Relaxed) {
+        complain(format!("lisle: can't write stdout: {error}. {undone}").trim_end());
+    }
+    false
+}
+
 /// Writes a result to stdout: sanitised for a terminal, as it is for a pipe. False when nobody reads any more.
 pub(super) fn say(text: &str) -> bool {
+    if !text.is_empty() && !is_open() {
+        return false;
+    }
     let mut out = std::io::stdout().lock();
     let written = if out.is_terminal() {
         out.write_all(sanitise::clean(text).as_bytes())
@@ -67,6 +90,9 @@ pub(super) fn is_listened_to() -> bool {
 
 /// Writes what is clean already and may be marked. False when nobody reads any more.
 pub(super) fn put(text: &str) -> bool {
+    if !text.is_empty() && !is_open() {
+        return false;
+    }
     let mut out = std::io::stdout().lock();
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }

@@ -2,7 +2,7 @@
 
 use super::args::OutputArgs;
 use super::exit::Exit;
-use super::output::{complain, put_err, sentences};
+use super::output::{complain, is_open_or, put_err, sentences};
 use crate::domain::SessionId;
 use crate::domain::export::Format;
 use crate::domain::notice::Level;
@@ -62,6 +62,9 @@ fn write(
 /// # Errors
 /// The exit, once the reason was told.
 pub(super) fn check(run: &OutputArgs) -> Result<(), Exit> {
+    if !is_open_or("Nothing sent.") {
+        return Err(Exit::Failed);
+    }
     let Some(path) = &run.file else { return Ok(()) };
     // Nothing is cut off before there is an answer.
     match std::fs::OpenOptions::new().create(true).append(true).open(path) {

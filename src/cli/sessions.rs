@@ -1,27 +1,23 @@
 //! `lisle sessions`: what only looks at sessions. The list, a transcript, the trash, and the health of the files, as text
 //! or JSON. What changes them is `change`'s.
 
-use super::args::{Export, Json, ListArgs, SessionsCommand, ShowArgs, Verify};
+use super::args::{Json, ListArgs, SessionsCommand, ShowArgs, Verify};
 use super::change;
 use super::definitions::{self, MistakesReported};
 use super::exit::Exit;
+use super::export_output;
 use super::output::{complain, print_json, say};
 use super::routes;
 use crate::domain::attention::Attention;
-use crate::domain::export::Format;
 use crate::domain::expression::Expression;
 use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::session_health::HealthReport;
 use crate::domain::{At, SessionId, SessionMeta, sanitise};
-use crate::local_export::PicturedExport;
 use crate::local_time::minute;
 use crate::runtime::setup::Bootstrap;
-use crate::store::StoreError;
 use serde::Serialize;
 use std::fmt::Write;
-use std::io::Write as _;
-use std::path::Path;
 
 pub(super) fn run(bootstrap: &Bootstrap, mut command: SessionsCommand) -> Exit {
     let unknown = match by_name(bootstrap, &mut command) {
@@ -42,7 +38,7 @@ fn known(bootstrap: &Bootstrap, command: SessionsCommand) -> Exit {
         SessionsCommand::List(args) => list(bootstrap, &args),
         SessionsCommand::Show(args) => show(bootstrap, &args),
         SessionsCommand::Export(args) if args.routes => super::route_transfer::export(bootstrap, &args),
-        SessionsCommand::Export(args) => export(bootstrap, &args),
+        SessionsCommand::Export(args) => export_output::export(bootstrap, &args),
         SessionsCommand::Import(args) if args.routes => super::route_transfer::import(bootstrap, &args),
         SessionsCommand::Import(args) => super::import::run(bootstrap, &args),
         SessionsCommand::Search(args) => super::search::search(bootstrap, &args),
@@ -379,73 +375,6 @@ pub(super) fn show_one(bootstrap: &Bootstrap, id: &SessionId, json: bool) -> Exi
     }
     say(&out);
     Exit::Done
-}
-
-fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
-    let Some(id) = &args.id else { return Exit::Usage };
-    let (store, by_name) = (&bootstrap.store, args.out.as_deref().and_then(Format::of));
-    let format = args.format.or(by_name).unwrap_or_default();
-    if let Some(ending) = args.out.as_deref().filter(|out| !is_stream(out) && !out.is_dir()).and_then(Path::extension)
-        && args.format.or(by_name).is_none()
-    {
-        let ending = sanitise::reveal_line(&ending.to_string_lossy());
-        complain(&format!("lisle: no format has the ending .{ending}: this is Markdown. --format says which"));
-    }
-    // What is masked is said before anything is written.
-    let done = store.export_to(id, format, &minute, &mut |_| Ok(())).and_then(|masked| {
-        if let Some(words) = masked.words() {
-            complain(&format!("lisle: masked: {words}."));
-        }
-        match args.out.as_deref().filter(|out| *out != Path::new("-")) {
-            Some(out) if is_stream(out) => export_into(bootstrap, id, format, out),
-            Some(out) => {
-                // From where the command is given, not from where the session's tools work.
-                let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
-                store.export(id, Some(format), Some(&out), &PicturedExport).map(|done| {
-                    say(&format!("{}\n", done.path.display()));
-                })
-            }
-            None => {
-                // A pipe that nobody reads any more ends it, and is no error.
-                let mut closed = false;
-                let done = store.export_to(id, format, &PicturedExport, &mut |bytes| {
-                    closed = !say(&String::from_utf8_lossy(bytes));
-                    if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
-                });
-                if closed { Ok(()) } else { done.map(drop) }
-            }
-        }
-    });
-    match done {
-        Ok(()) => Exit::Done,
-        Err(error) => {
-            complain(&format!("lisle: can't export {id}: {error}."));
-            Exit::Failed
-        }
-    }
-}
-
-/// True for what is there and neither a file nor a folder: a pipe, a device, /dev/stdout.
-fn is_stream(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| !meta.is_dir() && (!meta.is_file() || path.starts_with("/dev")))
-}
-
-/// Writes an export into what is there already.
-fn export_into(bootstrap: &Bootstrap, id: &SessionId, format: Format, path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::Io { doing: "export", path: path.to_owned(), source };
-    // Appended, as `lisle run -o` checks it: a redirected stdout is a file that has a place of its own.
-    let mut file = std::fs::OpenOptions::new().append(true).open(path).map_err(failed)?;
-    let mut closed = false;
-    let done = bootstrap.store.export_to(id, format, &PicturedExport, &mut |bytes| {
-        let written = file.write_all(bytes);
-        closed = written.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
-        written
-    });
-    match done {
-        _ if closed => Ok(()),
-        Err(StoreError::Io { source, .. }) => Err(failed(source)),
-        done => done.map(drop),
-    }
 }
 
 /// `one key was`, `3 keys were`.

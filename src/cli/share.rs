@@ -3,7 +3,7 @@
 use super::args::{ShareArgs, ShareCommand};
 use super::definitions::now;
 use super::exit::Exit;
-use super::output::{complain, print_json, say};
+use super::output::{complain, is_open_or, print_json, say};
 use super::sessions::session_named;
 use crate::domain::export::Format;
 use crate::domain::sanitise::clean_line;
@@ -102,6 +102,9 @@ async fn revoke(bootstrap: &Bootstrap, shares: &Shares, ids: &[String]) -> Exit 
 }
 
 async fn share(bootstrap: &Bootstrap, shares: &Shares, session: &SessionId, args: &ShareArgs) -> Exit {
+    if !is_open_or("Nothing shared.") {
+        return Exit::Failed;
+    }
     let format = if shares.endpoint().is_some() { Format::Json } else { Format::Html };
     let mut bytes = Vec::new();
     let written = bootstrap.store.export_to(session, format, &LocalExport, &mut |more| {

@@ -281,8 +281,9 @@ fn connections(bootstrap: &Bootstrap) -> Vec<Finding> {
         })
         .collect();
     if let Err(why) = usable {
-        // The line says already that none was chosen.
-        let why = why.strip_prefix("no connection chosen, ").map_or(why.clone(), str::to_owned);
+        // The line says already that none was chosen, or is there.
+        let said = ["no connection chosen, ", "none found. "];
+        let why = said.iter().fold(why.as_str(), |why, said| why.strip_prefix(said).unwrap_or(why));
         out.push(Finding::warn("connection", "none chosen", why));
     }
     out

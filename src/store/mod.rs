@@ -32,11 +32,11 @@ pub(crate) mod tests;
 pub use error::StoreError;
 pub use format::header::Counted;
 pub use format::{header, row};
-pub use interop::export::Exported;
+pub use interop::export::{Exported, FillExport, WriteExport};
 pub use interop::follow::{Followed, Follower};
 pub use interop::import::{
     Histories, HistoryItem, HistoryKind, HistoryLook, ImportRun, ImportStop, Imported, NotIncluded, Reimport,
-    histories, histories_in,
+    SeenHistories, histories, histories_in,
 };
 pub use interop::merge::Merged;
 pub use interop::properties::PropertiesStamp;

@@ -3,9 +3,10 @@
 
 use crate::headless::{Place, code, err, out};
 use std::path::Path;
+use std::process::Command;
 
 /// Commands, each with its exit status. A name without blanks is that of the stored text.
-const COMMANDS: &[(&str, i32)] = &[
+pub const COMMANDS: &[(&str, i32)] = &[
     ("sessions list --flagged", 0),
     ("sessions list --flagged --json", 0),
     ("sessions list --routes --json", 0),
@@ -89,7 +90,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A home in which everything has one name, and a workspace that another program made.
-fn home() -> Place {
+pub fn home() -> Place {
     let place = Place::new();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft/main"), &place.project.path().join("craft"));
     place.config("[channels.telegram]\n");
@@ -105,24 +106,36 @@ fn home() -> Place {
     place
 }
 
-#[test]
-fn every_command_prints_what_it_printed_before_in_each_format() {
+/// A command of [`COMMANDS`] in the workspace of a [`home`].
+pub fn command(place: &Place, line: &str) -> Command {
+    let words: Vec<&str> = line.split(' ').collect();
+    let at = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+    let (before, after) = words.split_at(at);
+    let workspace = place.project.path().join("craft");
+    let args = [before, &["--workspace", workspace.to_str().unwrap()], after].concat();
+    let has_none = ["help", "man", "schema", "completions"].contains(&before[0]);
+    let mut command = place.command(if has_none { &words } else { &args });
+    command.env("TZ", "UTC").env("NO_COLOR", "1").env("HOME", place.home.path());
+    command
+}
+
+/// Places and names of the stored texts.
+pub fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_snapshot_path("goldens");
     settings.set_omit_expression(true);
+    settings
+}
+
+#[test]
+fn every_command_prints_what_it_printed_before_in_each_format() {
+    let settings = settings();
     for (line, status) in COMMANDS {
         // One home each: what a command changes is not what the next one prints.
         let place = home();
-        let words: Vec<&str> = line.split(' ').collect();
-        let at = words.iter().position(|word| *word == "--").unwrap_or(words.len());
-        let (before, after) = words.split_at(at);
         let workspace = place.project.path().join("craft");
-        let args = [before, &["--workspace", workspace.to_str().unwrap()], after].concat();
-        let args =
-            if before[0] == "help" || before[0] == "man" || before[0] == "schema" { words.clone() } else { args };
-        let done =
-            place.command(&args).env("TZ", "UTC").env("NO_COLOR", "1").env("HOME", place.home.path()).output().unwrap();
+        let done = command(&place, line).output().unwrap();
         assert_eq!(code(&done), Some(*status), "{line}: {}", err(&done));
         let shown = |text: String| {
             let text = text.replace(workspace.to_str().unwrap(), "[WORKSPACE]");

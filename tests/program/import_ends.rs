@@ -140,6 +140,23 @@ fn a_scan_of_a_folder_counts_by_content() {
     assert!(code(&none) == Some(1) && err(&none).contains("0 imported, 8 skipped (0 B)"), "{}", err(&none));
 }
 
+/// Two files of one conversation, the second longer, and a third in which it went another way.
+#[test]
+fn a_scan_counts_the_sessions_that_an_import_makes() {
+    let place = Place::new();
+    let dir = histories(place.project.path());
+    let text = std::fs::read_to_string(dir.join("session-3.jsonl")).unwrap();
+    let beginning: String = text.lines().take(10).map(|line| format!("{line}\n")).collect();
+    std::fs::write(dir.join("session-30.jsonl"), &beginning).unwrap();
+    let other = text.lines().nth(10).unwrap().replace("\"uuid\":\"3-", "\"uuid\":\"other-");
+    std::fs::write(dir.join("session-31.jsonl"), format!("{beginning}{other}\n")).unwrap();
+    let scan = place.lisle(&["sessions", "import", "--scan", "--json", dir.to_str().unwrap()]);
+    let lines: Value = serde_json::from_str(&out(&scan)).unwrap();
+    let done = import(&place, &dir).wait_with_output().unwrap();
+    assert!(code(&done) == Some(0) && place.sessions().len() == CONVERSATIONS + 1, "{}", err(&done));
+    assert_eq!(lines[0]["sessions"], json!(CONVERSATIONS + 1), "{lines}");
+}
+
 #[test]
 fn an_import_of_many_says_why_one_is_a_new_session() {
     let place = Place::new();

@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 mod anthropic;
+mod closed_stdout;
 mod command_line;
 mod explore;
 mod faults;
 mod first_hour;
 mod goldens;
+mod goldens_of_machines;
 mod headless;
 mod help;
 mod import_ends;

@@ -73,21 +73,3 @@ fn options_behind_the_words_of_a_search_are_options() {
         assert_eq!(code(&found), Some(status), "{all:?}: {}{}", out(&found), err(&found));
     }
 }
-
-#[test]
-fn what_stdout_does_not_take_is_a_failure() {
-    let place = Place::new();
-    for args in [
-        vec!["help", "scripting"],
-        vec!["man", "run"],
-        vec!["completions", "bash"],
-        vec!["schema", "events"],
-        vec!["--version"],
-        vec!["--help"],
-        vec!["sessions", "list", "--help"],
-    ] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let done = place.command(&args).stdout(full).stderr(Stdio::piped()).output().unwrap();
-        assert!(code(&done) == Some(1) && err(&done).contains("can't write stdout"), "{args:?}: {}", err(&done));
-    }
-}

@@ -69,4 +69,7 @@ pub enum RunError {
     /// The session of a program's lines cannot be read. Why was printed.
     #[error("the session can't be read; nothing was sent")]
     Unread,
+    /// The output of lines does not take them, for another reason than a closed pipe.
+    #[error("can't write stdout: {0}")]
+    Unwritten(#[source] io::Error),
 }

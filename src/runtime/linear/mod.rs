@@ -44,6 +44,8 @@ pub(super) async fn run(link: Link, options: Options) -> Result<Exit, RunError> 
     if linear.unread {
         exit.trouble.get_or_insert(RunError::Unread);
     }
-    linear.output.settle();
+    if let Some(error) = linear.output.settle() {
+        exit.trouble.get_or_insert(RunError::Unwritten(error));
+    }
     Ok(exit)
 }

@@ -14,7 +14,8 @@ const LAST: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct LinearOutput {
     lines: Option<mpsc::Sender<String>>,
-    written: mpsc::Receiver<()>,
+    /// End of the thread, with the error of a write.
+    written: mpsc::Receiver<io::Result<()>>,
 }
 
 impl LinearOutput {
@@ -28,11 +29,12 @@ impl LinearOutput {
         std::thread::Builder::new().name("lisle-output".into()).spawn(move || {
             let mut stdout = io::stdout();
             for text in texts {
-                if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+                if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+                    let _ = done.send(Err(error));
                     return gone();
                 }
             }
-            let _ = done.send(());
+            let _ = done.send(Ok(()));
         })?;
         Ok(Self { lines: Some(lines), written })
     }
@@ -44,10 +46,12 @@ impl LinearOutput {
         }
     }
 
-    /// Waits until all is written, but not for somebody who does not read.
-    pub fn settle(mut self) {
+    /// Waits until all is written, but not for somebody who does not read. The error of a write, unless the reader closed
+    /// a pipe.
+    pub fn settle(mut self) -> Option<io::Error> {
         drop(self.lines.take());
-        let _ = self.written.recv_timeout(LAST);
+        let written = self.written.recv_timeout(LAST).ok()?;
+        written.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 }
 

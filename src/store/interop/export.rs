@@ -35,6 +35,12 @@ pub struct Exported {
     pub masked: Masked,
 }
 
+/// Takes pieces of an export.
+pub type WriteExport<'w> = dyn FnMut(&[u8]) -> io::Result<()> + 'w;
+
+/// Gives the pieces of an export to their writer, and says what was masked in them.
+pub type FillExport<'f> = dyn FnMut(&mut WriteExport<'_>) -> Result<Masked, StoreError> + 'f;
+
 /// Takes the text piece by piece.
 struct Sink<'w> {
     write: &'w mut dyn FnMut(&[u8]) -> io::Result<()>,
@@ -255,14 +261,28 @@ impl Store {
         wanted: Option<&Path>,
         look: &dyn ExportContext,
     ) -> Result<Exported, StoreError> {
-        let meta = self.header_only(id)?;
         let by_name = wanted.and_then(Format::of);
         let format = format.or(by_name).unwrap_or_default();
+        self.export_by(id, format, wanted, &mut |write| self.export_to(id, format, look, write))
+    }
+
+    /// The same with another writer of the text, such as one that has it already.
+    ///
+    /// # Errors
+    /// As for [`Store::export`], and what `fill` fails with.
+    pub fn export_by(
+        &self,
+        id: &SessionId,
+        format: Format,
+        wanted: Option<&Path>,
+        fill: &mut FillExport<'_>,
+    ) -> Result<Exported, StoreError> {
+        let meta = self.header_only(id)?;
         let named = format!("{}.{}", file_name(&meta), format.ending());
         let Some(wanted) = wanted else {
-            return match self.export_at(id, format, &meta.cwd.join(&named), look) {
+            return match self.export_at(&meta.cwd.join(&named), fill) {
                 Err(StoreError::Io { source, .. }) if is_no_place(&source) => {
-                    self.export_at(id, format, &self.session_dir(id).join(&named), look)
+                    self.export_at(&self.session_dir(id).join(&named), fill)
                 }
                 done => done,
             };
@@ -271,7 +291,7 @@ impl Store {
         if self.io().stat(&path).is_ok_and(|stat| stat.is_dir) {
             path = path.join(&named);
         }
-        self.export_at(id, format, &path, look)
+        self.export_at(&path, fill)
     }
 
     /// Writes a session's conversation as one page, or its lines for an upload, into its own folder. Nothing is sent.
@@ -283,7 +303,7 @@ impl Store {
         let folder = self.session_dir(id).join(SHARED);
         make_dirs(self.io(), &folder)?;
         let named = format!("{}.{}", file_name(&meta), format.ending());
-        self.export_at(id, format, &folder.join(named), look)
+        self.export_at(&folder.join(named), &mut |write| self.export_to(id, format, look, write))
     }
 
     fn header_only(&self, id: &SessionId) -> Result<SessionMeta, StoreError> {
@@ -291,16 +311,10 @@ impl Store {
         Ok(reader.meta(&session::find(self.io(), &reader.dir)?))
     }
 
-    fn export_at(
-        &self,
-        id: &SessionId,
-        format: Format,
-        path: &Path,
-        look: &dyn ExportContext,
-    ) -> Result<Exported, StoreError> {
+    fn export_at(&self, path: &Path, fill: &mut FillExport<'_>) -> Result<Exported, StoreError> {
         let io = self.io();
         let (file, path) = self.free(path)?;
-        let written = self.export_to(id, format, look, &mut |bytes| io.append(&file, bytes));
+        let written = fill(&mut |bytes| io.append(&file, bytes));
         let written = written.and_then(|masked| {
             let kept = io.fsync(&file).map_err(|error| StoreError::io("save", &path, error));
             kept.map(|()| masked)

@@ -1,13 +1,14 @@
 //! Looks at a history without importing it: whose it is, and whether an import would make a session of it.
 
 use super::histories::HistoryItem;
-use super::parsed::{ImportedLine, RecordForm};
+use super::parsed::{ConversationFile, ImportedLine, RecordForm};
 use super::programs::{FileFormat, HistoryKind};
 use super::run::agreed;
 use super::{EMPTY, ImportStop, SUBAGENT, Source, UNKNOWN};
+use crate::domain::MessageId;
 use crate::store::io::whole_file;
 use crate::store::{Store, StoreError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// A history that an import would make a session of.
@@ -17,6 +18,22 @@ pub struct HistoryLook {
     pub kind: HistoryKind,
     /// Identity of the conversation; several files of one make one session.
     pub origin: Option<String>,
+}
+
+/// Conversations of the histories that a scan has seen.
+#[derive(Debug, Default)]
+pub struct SeenHistories {
+    /// By their identity.
+    conversations: HashMap<String, SeenConversation>,
+}
+
+/// Histories of one conversation.
+#[derive(Debug)]
+struct SeenConversation {
+    /// The first one, until another one is compared with it.
+    first: Option<(HistoryItem, HistoryKind)>,
+    /// Ids of the rows of each way that the conversation went.
+    ways: Vec<Vec<MessageId>>,
 }
 
 impl Store {
@@ -83,11 +100,64 @@ impl Store {
         Err(no_import(EMPTY))
     }
 
+    /// True if an import would make a session of its own of a history, after those of `seen`. Files of one conversation
+    /// make one session, unless it went another way in one of them.
+    ///
+    /// # Errors
+    /// When a file of a conversation that was seen before is not readable.
+    pub fn makes_session(
+        &self,
+        item: &HistoryItem,
+        look: &HistoryLook,
+        seen: &mut SeenHistories,
+    ) -> Result<bool, StoreError> {
+        let Some(origin) = &look.origin else { return Ok(true) };
+        let Some(conversation) = seen.conversations.get_mut(origin) else {
+            let first = Some((item.clone(), look.kind));
+            seen.conversations.insert(origin.clone(), SeenConversation { first, ways: Vec::new() });
+            return Ok(true);
+        };
+        if let Some((item, kind)) = conversation.first.take() {
+            conversation.ways.push(self.ids_in_history(&item, kind)?);
+        }
+        let ids = self.ids_in_history(item, look.kind)?;
+        let fits = |way: &&mut Vec<MessageId>| way.iter().zip(&ids).all(|(old, new)| old == new);
+        match conversation.ways.iter_mut().rev().find(fits) {
+            Some(way) if way.len() < ids.len() => *way = ids,
+            Some(_) => {}
+            None => {
+                conversation.ways.push(ids);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Ids of the rows in a history of this program.
+    fn ids_in_history(&self, item: &HistoryItem, kind: HistoryKind) -> Result<Vec<MessageId>, StoreError> {
+        let path = item.path.as_path();
+        let form = match (&item.session, self.format_of(path)?) {
+            (Some(session), _) => RecordForm::Database(session.clone()),
+            (None, Some(FileFormat::One(_, form))) => form,
+            (None, _) => return Ok(Vec::new()),
+        };
+        self.ids_in(path, kind, kind.parts(path, form), &ImportStop::default())
+    }
+
     /// True if a history has rows, found as an import finds them.
     fn has_rows(&self, path: &Path, source: &Source) -> Result<bool, StoreError> {
-        let Some(mut reading) = source.kind.reader() else { return Ok(false) };
-        let mut parts = source.parts.clone();
-        self.each_record(source.kind, &parts, &mut |value, line| {
+        Ok(!self.ids_in(path, source.kind, source.parts.clone(), &source.stop)?.is_empty())
+    }
+
+    fn ids_in(
+        &self,
+        path: &Path,
+        kind: HistoryKind,
+        mut parts: Vec<ConversationFile>,
+        stop: &ImportStop,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let Some(mut reading) = kind.reader() else { return Ok(Vec::new()) };
+        self.each_record(kind, &parts, &mut |value, line| {
             reading.first(&value, line);
             Ok(())
         })?;
@@ -95,7 +165,6 @@ impl Store {
         if let (Some(order), [part]) = (reading.order(), parts.as_mut_slice()) {
             part.form = RecordForm::Log(order);
         }
-        let whole = Source { parts, kind: source.kind, reading, left: BTreeMap::new(), stop: source.stop.clone() };
-        Ok(!self.ids_of(&whole)?.is_empty())
+        self.ids_of(&Source { parts, kind, reading, left: BTreeMap::new(), stop: stop.clone() })
     }
 }

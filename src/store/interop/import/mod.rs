@@ -27,7 +27,7 @@ mod stop;
 mod transcript;
 
 pub use self::histories::{Histories, HistoryItem, histories, histories_in};
-pub use self::look::HistoryLook;
+pub use self::look::{HistoryLook, SeenHistories};
 pub use self::programs::HistoryKind;
 pub use self::run::ImportRun;
 pub use self::stop::ImportStop;
