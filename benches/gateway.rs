@@ -10,6 +10,8 @@
 )]
 #![allow(dead_code, reason = "what the tests of the gateway share has more than is measured")]
 
+#[path = "support/http_lists.rs"]
+mod http_lists;
 #[path = "../tests/gateway/place.rs"]
 mod place;
 #[path = "support/process.rs"]
@@ -39,10 +41,11 @@ const BEAT: Duration = Duration::from_millis(20);
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("turns", turns),
     ("stream", stream),
     ("join", join),
+    ("lists", http_lists::lists),
     ("load", load),
     ("memory", memory),
     ("reconnects", reconnects),
@@ -332,23 +335,25 @@ fn load() -> Vec<Row> {
 
 /// Memory after 200 turns at full speed, all at once and 20 at a time, while their 100 clients stay and once they left.
 fn memory() -> Vec<Row> {
-    let [all, all_left] = memory_after(200);
-    let [some, some_left] = memory_after(20);
+    const PIECES: usize = 1_000;
+    let [all, all_left] = memory_after(200, PIECES);
+    let [some, some_left] = memory_after(20, PIECES);
+    let [few, _] = memory_after(20, 1);
     vec![
         ("200 turns at once, 100 clients that stay: memory grows by", all, "2 times the text"),
         ("the same, once the clients left", all_left, "-"),
         ("200 turns, 20 at a time: memory grows by", some, "2 times the text"),
         ("the same, once the clients left", some_left, "-"),
+        ("the same with answers of one piece: what sessions hold", few, "-"),
     ]
 }
 
-fn memory_after(at_once: usize) -> [String; 2] {
+fn memory_after(at_once: usize, pieces: usize) -> [String; 2] {
     const TURNS: usize = 200;
-    const PIECES: usize = 1_000;
     const SIZE: usize = 340;
     let piece = "x".repeat(SIZE - 1) + " ";
     let end = chunk(json!({}), json!("stop")) + "data: [DONE]\n\n";
-    let answer = chunk(json!({"content": piece}), Value::Null).repeat(PIECES) + &end;
+    let answer = chunk(json!({"content": piece}), Value::Null).repeat(pieces) + &end;
     let place = Place::new((0..TURNS).map(|_| Script::sse(&answer)), "parallel_requests = 256\n");
     let serving = place.serve();
     let pid = i32::try_from(serving.child.id()).unwrap();
@@ -375,8 +380,8 @@ fn memory_after(at_once: usize) -> [String; 2] {
     drop(stay);
     place.status_until("the clients are gone", |status| status["clients"] == 0);
     let left = pss(pid) - before;
-    let text = (TURNS * PIECES * SIZE) as f64 / 1e6;
-    let times = |grown: f64| format!("{grown:.0} MB ({:.1} times {text:.0} MB)", grown / text);
+    let text = (TURNS * pieces * SIZE) as f64 / 1e6;
+    let times = |grown: f64| format!("{grown:.0} MB ({:.1} times {text:.1} MB)", grown / text);
     [times(held), times(left)]
 }
 

@@ -18,6 +18,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// Time limit for making a connection.
 const CONNECT: Duration = Duration::from_secs(20);
+/// Connections to one server that stay open for later requests.
+const IDLE: usize = 8;
 /// Time limit for the body of an error.
 const ERROR_BODY: Duration = Duration::from_secs(10);
 /// The most bytes of an error's words.
@@ -71,6 +73,8 @@ impl Http {
         let headers = headers(&endpoint, &peer)?;
         let mut builder = crate::http::client()
             .connect_timeout(CONNECT)
+            // Each holds the buffer that its last answer grew to.
+            .pool_max_idle_per_host(IDLE)
             .tcp_keepalive(Duration::from_secs(30))
             // A compressed event stream is often held back until a block is full.
             .gzip(false)

@@ -103,8 +103,8 @@ impl Response {
                     rows.push(Message::new(id, now, said(String::new(), intermediate, native)));
                 }
             }
-            Some(text) => {
-                let words = text.said().to_owned();
+            Some(mut text) => {
+                let words = text.take_said();
                 rows.push(Message { body: said(words, intermediate, native), ..text.row });
             }
             None if native.is_some() => {
@@ -151,6 +151,14 @@ impl Growing {
     /// Text of this attempt.
     fn said(&self) -> &str {
         self.again.as_deref().unwrap_or_else(|| words(&self.row.body))
+    }
+
+    /// Takes the text of this attempt, without the room that it had to grow.
+    fn take_said(&mut self) -> String {
+        let mut words =
+            self.again.take().or_else(|| words_mut(&mut self.row.body).map(std::mem::take)).unwrap_or_default();
+        words.shrink_to_fit();
+        words
     }
 
     /// The most that one attempt said.
@@ -256,4 +264,20 @@ fn join(mut all: Vec<Native>) -> Option<Native> {
     let wire = all.first()?.wire.clone();
     let parts: Vec<&str> = all.iter().map(|native| native.json.as_str()).collect();
     Some(Native { wire, json: format!("[{}]", parts.join(",")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_answer_holds_its_text_and_no_room_to_grow() {
+        let mut response = Response::default();
+        let mut out = Vec::new();
+        (0..100).for_each(|n| response.add_text(format!("piece {n} "), MessageId::new("m"), At(1), &mut out));
+        let rows = response.end(MessageId::new("n"), At(2));
+        let Some(Body::Assistant(said)) = rows.first().map(|row| &row.body) else { panic!("{rows:?}") };
+        assert_eq!(said.text.capacity(), said.text.len());
+        assert!(said.text.starts_with("piece 0 piece 1 ") && said.text.ends_with("piece 99 "), "{}", said.text);
+    }
 }
