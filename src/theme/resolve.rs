@@ -87,7 +87,12 @@ pub fn load(name: &str, user: &[ThemeText]) -> LoadedTheme {
                     } else {
                         format!("unknown theme `{wanted}`")
                     };
-                    let fix = if circle { "remove one `inherits`".to_owned() } else { did_you_mean(&wanted, known) };
+                    let near = did_you_mean(&wanted, known);
+                    let fix = match () {
+                        () if circle => "remove one `inherits`".to_owned(),
+                        () if near.is_empty() => "`lisle themes list` shows them".to_owned(),
+                        () => near,
+                    };
                     let file = asked_by.take().unwrap_or_else(|| SETTING.to_owned());
                     problems.push(Problem::whole(file, text, fix));
                     if chain.is_empty() {

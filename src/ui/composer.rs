@@ -499,6 +499,8 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
             return format!("{typed}, or {key} {}", EmptyEnter::Answer.words());
         }
         (Some(EmptyEnter::Answer), _) | (None, _) => {}
+        // There Enter is for what is selected.
+        (Some(_), _) if matches!(state.focus, Focus::List | Focus::Chat) => {}
         (Some(EmptyEnter::Release), Some(key)) if again => return format!("Unsent from last run. {key} sends it"),
         (Some(EmptyEnter::Release), None) => return "Queue paused".to_owned(),
         (Some(what), Some(key)) if state.screen.size.width < 60 => return format!("{key} {}", what.words()),

@@ -22,26 +22,19 @@ impl Place {
     }
 }
 
-/// Rust opens /dev/null in the place of a stream that is closed, so that no file of lisle's gets its number.
+/// Rust opens /dev/null in the place of a stream that is closed, so that no file of lisle's gets its number. A closed stdout is
+/// an error of its own.
 #[test]
-fn a_stream_that_is_closed_is_as_dev_null() {
+fn a_closed_stdin_or_stderr_is_as_dev_null() {
     let place = Place::new();
     for line in [
-        "lisle run --connection demo list >&-",
         "lisle run --connection demo list 2>&-",
         "lisle run --connection demo list <&-",
-        "lisle run --connection demo list >&- 2>&- <&-",
-        "lisle sessions list --json >&-",
-        "lisle --help >&- 2>&-",
-        "lisle man >&-",
+        "lisle run --connection demo list 2>&- <&-",
     ] {
         let done = place.sh(line);
         assert!(code(&done) == Some(0) && !err(&done).contains("panicked"), "{line}: {}", err(&done));
-        assert_eq!(
-            line.contains("run") && !line.contains(">&- ") && !line.ends_with(" >&-"),
-            !out(&done).is_empty(),
-            "{line}"
-        );
+        assert!(!out(&done).is_empty(), "{line}");
     }
     let done = place.sh("lisle run --connection demo <&-");
     assert!(code(&done) == Some(2) && err(&done).contains("empty message"), "{}", err(&done));
@@ -49,7 +42,7 @@ fn a_stream_that_is_closed_is_as_dev_null() {
         std::fs::read_dir(place.project.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, ["README.md"], "no file got what was meant for a stream");
     let sessions = place.sessions();
-    assert_eq!(sessions.len(), 4, "{sessions:?}");
+    assert_eq!(sessions.len(), 3, "{sessions:?}");
     let ids: Vec<&str> = sessions.iter().map(|one| one["id"].as_str().unwrap()).collect();
     let checked = place.lisle(&["sessions", "verify"]);
     assert_eq!(code(&checked), Some(0), "{ids:?}: {}", out(&checked));

@@ -139,7 +139,14 @@ fn every_answer_to_a_request_is_on_a_small_screen_whichever_is_selected() {
             let panel = scenes::open(&mut state).panel.as_mut().unwrap();
             assert_eq!(panel.choices.len(), keys.len());
             panel.selected = Some(selected);
+            let keeps = panel.choices[selected].scope().is_some();
             let shown = lines(&state, 40, 10);
+            if keeps {
+                // What a yes for longer keeps goes before the other answers.
+                assert!(shown.contains("worst case"), "{shown}");
+                assert!(shown.contains(&format!("{} of {}", selected + 1, keys.len())), "{shown}");
+                continue;
+            }
             for key in keys {
                 // One that no letter selects has its words alone.
                 let is_letter = key.len() == 1;

@@ -157,13 +157,16 @@ fn one(
 fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[Line<'_>]) {
     let rows = key_rows(paint, view, usize::from(area.width));
     let keys = if gives_way(view, rows.len(), details.len(), area.height) { 0 } else { rows.len() };
-    let keys = u16::try_from(keys).unwrap_or(u16::MAX).min(area.height);
+    // Where hardly anything has room, the selected answer is what has to be seen.
+    let chosen = u16::from(view.panel.selected.is_some());
+    let keys = u16::try_from(keys).unwrap_or(u16::MAX).min(area.height.saturating_sub(chosen));
     let above = area.height - keys;
     if let Some(n) = view.panel.selected.filter(|_| above > 0) {
         let letters = letters(paint, view);
         let place = Rect { height: above, ..area };
-        let number = Some(format!(" {} of {}", n + 1, view.panel.choices.len())).filter(|_| keys == 0);
-        let number = number.filter(|said| said.len() < usize::from(area.width) / 2).unwrap_or_default();
+        let number =
+            Some(format!(" {} of {}", n + 1, view.panel.choices.len())).filter(|_| keys == 0 && !rows.is_empty());
+        let number = number.filter(|_| area.width >= NUMBERED).unwrap_or_default();
         let used = one(paint, view, (n, number.len()), place, &letters);
         let mut piece = paint.piece(number.clone(), Role::Dim);
         piece.1.bg = None;
@@ -195,11 +198,11 @@ fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[L
 /// True if the keys of all answers leave their rows to the selected answer and what it keeps: those are what is agreed to,
 /// and what they are chosen among is a list to walk through.
 fn gives_way(view: View<'_>, keys: usize, details: usize, height: u16) -> bool {
-    view.panel.selected.is_some() && (keys > KEY_ROWS || keys + 1 + details > usize::from(height))
+    view.panel.selected.is_some() && details > 0 && keys + 1 + details > usize::from(height)
 }
 
-/// Rows of keys beside a selected answer where not all answers have a row.
-const KEY_ROWS: usize = 2;
+/// Cells from which on a selected answer has its number.
+const NUMBERED: u16 = 30;
 
 /// Cells between two answers in a row: without keys a sign stands there, too.
 fn gap(view: View<'_>) -> u16 {
