@@ -143,16 +143,6 @@ impl Place {
         }
         all
     }
-
-    /// Rows that still stream, as they are on the disk.
-    pub fn live_rows(&self) -> String {
-        let sessions = self.lisle_home().join("data/workspaces/default/sessions");
-        let mut all = String::new();
-        for session in std::fs::read_dir(sessions).into_iter().flatten().flatten() {
-            all += &std::fs::read_to_string(session.path().join("live.jsonl")).unwrap_or_default();
-        }
-        all
-    }
 }
 
 impl Drop for Place {

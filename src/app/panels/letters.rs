@@ -108,7 +108,9 @@ pub(crate) fn to_composer(state: &mut State, text: &str) {
     let now = state.clock.now;
     let asked = focus::focused(state).map(|(session, panel)| (session, panel.letter.take()));
     let before = asked.as_ref().and_then(|(_, letter)| *letter);
-    let before = before.filter(|letter| holds(*letter, now) || now.since(letter.at) < TYPED);
+    // A command that begins a while after the mark of a letter does not begin with that letter.
+    let commands = |letter: &Letter| text.starts_with('/') && now.since(letter.at) >= APART;
+    let before = before.filter(|letter| (holds(*letter, now) && !commands(letter)) || now.since(letter.at) < TYPED);
     let text: String = before.map(|letter| letter.c).into_iter().chain(text.chars()).collect();
     match asked.map(|(session, _)| session).filter(|session| state.current_id() != Some(session)) {
         // What is said to a request of another session belongs there.

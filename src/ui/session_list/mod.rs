@@ -186,20 +186,24 @@ fn empty(paint: &mut FrameContext<'_>, area: Rect) {
     let sessions = &paint.state.sessions;
     let words = sessions.filter.as_ref().is_some_and(|filter| !filter.query.text().trim().is_empty());
     let archived = sessions.facets().wish(&Facet::Archived) == Wish::Only && sessions.facets().only.len() == 1;
-    let (text, key) = if !sessions.loaded {
-        ("reading", None)
+    let key = |action, context, word| (paint.key(action, context), word);
+    let (text, keys) = if !sessions.loaded {
+        ("reading", Vec::new())
     } else if words {
-        ("no matches", Some((paint.key(Action::App(AppAction::Back), Context::Global), "shows all")))
+        ("no matches", vec![key(Action::App(AppAction::Back), Context::Global, "shows all")])
     } else if sessions.is_filtered() {
         let text = if archived { "none archived" } else { "no matches" };
-        (text, Some((paint.key(Action::List(ListAction::All), Context::List), "all")))
+        (text, vec![key(Action::List(ListAction::All), Context::List, "all")])
     } else {
-        let text = if sessions.metas().any(|meta| meta.archived) { "all archived" } else { "none yet" };
-        (text, Some((paint.key(Action::Session(SessionAction::New), Context::Global), "new session")))
+        let new = key(Action::Session(SessionAction::New), Context::Global, "new session");
+        match sessions.metas().any(|meta| meta.archived) {
+            true => ("all archived", vec![new, key(Action::List(ListAction::Archived), Context::Global, "archived")]),
+            false => ("none yet", vec![new]),
+        }
     };
     paint.text(cells::row(area, 1), text, Role::Dim);
-    if let Some(key) = key {
-        let row = cells::row(area, 2);
+    for (row, key) in (2..area.height).zip(keys) {
+        let row = cells::row(area, row);
         paint.pieces(row, &paint.hints(std::slice::from_ref(&key)));
         paint.click_hints(row, &[key]);
     }

@@ -582,6 +582,15 @@ fn enter_counts_a_while_after_the_mark() {
     assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
 }
 
+#[test]
+fn a_command_typed_a_while_after_a_mark_begins_with_its_slash() {
+    for (apart, text) in [(100, "y/diff"), (500, "/diff")] {
+        let mut screen = waiting();
+        screen.keys("f3").wait(300).key(Key::char('y')).wait(apart).type_text("/diff");
+        assert_eq!((screen.text().as_str(), answered(&screen.acts())), (text, vec![]), "{apart} ms");
+    }
+}
+
 fn catastrophic(id: &str) -> Request {
     let mut request = approval(id);
     if let Ask::Approval(approval) = &mut request.ask {
