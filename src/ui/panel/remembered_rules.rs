@@ -25,7 +25,14 @@ pub(super) fn lines(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
     }
     let mut out = Vec::new();
     for (n, rule) in view.panel.rules.iter().enumerate() {
-        push(paint, &mut out, "will allow", &expose(&rule.in_words()), (Role::Strong, Role::Strong), (width, n == 0));
+        push(
+            paint,
+            &mut out,
+            "will allow",
+            &folded(&expose(&rule.in_words())),
+            (Role::Strong, Role::Strong),
+            (width, n == 0),
+        );
         if view.panel.rules.len() <= WITH_EXAMPLES {
             examples(paint, &mut out, approval, rule, width);
         }
@@ -44,7 +51,7 @@ fn examples(paint: &FrameContext<'_>, out: &mut Vec<Line<'static>>, approval: &A
     match approval.offers.iter().find(|offer| offer.rule == *rule) {
         Some(offer) => {
             if let Some(harmless) = &offer.harmless {
-                push(paint, out, "also allows", &expose(harmless), (Role::Dim, Role::Dim), (width, true));
+                push(paint, out, "also allows", &folded(&expose(harmless)), (Role::Dim, Role::Dim), (width, true));
             }
             if let Some(worst) = &offer.worst {
                 push(paint, out, "worst case", &expose(worst), (Role::Warning, Role::Dim), (width, true));
@@ -85,7 +92,39 @@ fn flat(paint: &FrameContext<'_>, role: Role) -> ratatui::style::Style {
 /// The rules in a few words, beside an answer that is not selected.
 pub(super) fn in_short(panel: &Panel) -> String {
     match panel.rules.as_slice() {
-        [one] => expose(&one.in_words()),
+        [one] => folded(&expose(&one.in_words())),
         many => format!("{} rules", many.len()),
+    }
+}
+
+/// The same words without most of those that come again and again in a row.
+fn folded(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let runs = words.chunk_by(|one, next| one == next);
+    let shown = runs.map(|run| match run {
+        [word, ..] if run.len() >= FOLDED && !word.is_empty() => format!("{word} ({} times)", run.len()),
+        _ => run.join(" "),
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// Number of equal words in a row from which on they are counted.
+const FOLDED: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_words_in_a_row_are_counted() {
+        for (text, shown) in [
+            ("touch ./** ./** ./**", "touch ./** ./** ./**"),
+            ("touch ./** ./** ./** ./** b", "touch ./** (4 times) b"),
+            ("a    b", "a    b"),
+            ("x", "x"),
+            ("", ""),
+        ] {
+            assert_eq!(folded(text), shown);
+        }
     }
 }
