@@ -41,7 +41,7 @@ pub(super) fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
 
 fn written(store: &Store, id: &SessionId, format: Format, out: Option<&Path>, state: &Path) -> Result<(), StoreError> {
     let mut held = HeldExport::new(state);
-    // What is masked is said before anything is written.
+    // The masked keys are told before anything is written.
     let masked = store.export_to(id, format, &PicturedExport, &mut |piece| {
         held.add(piece);
         Ok(())

@@ -317,14 +317,14 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
         out.push(role(format!("{}  ", cells::cut(&text, left, paint.signs.cut)), Role::Dim));
     } else if waits {
         // It stands still: nothing turns and no time is counted while the user thinks.
-        // What is asked below this session stands in the list of all requests.
-        let inbox =
-            paint.key_of(Action::Answer(AnswerAction::Inbox), Context::Global).filter(|_| open.requests.is_empty());
         out.push(role("waiting for you  ".to_owned(), Role::Dim));
-        if let Some(key) = inbox {
-            out.push(role(key, Role::Key));
-            out.push(role(" requests  ".to_owned(), Role::Dim));
-        }
+        let left = room.saturating_sub(cells::pieces_width(&stop) + cells::pieces_width(&out));
+        out.extend(
+            inbox(paint)
+                .filter(|named| open.requests.is_empty() && cells::pieces_width(named) <= left)
+                .into_iter()
+                .flatten(),
+        );
     } else if let Some((part, of)) = open.turn.compacting {
         let parts = if of > 1 { format!(" {part} of {of}") } else { String::new() };
         let since = open.turn.started.map_or_else(String::new, |since| elapsed(state.clock.now.since(since)));
@@ -337,6 +337,12 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     }
     out.extend(stop);
     out
+}
+
+/// `ctrl+x a requests  `: a request of a session that this one spawned stands in the list of all.
+fn inbox(paint: &FrameContext<'_>) -> Option<[Piece<'static>; 2]> {
+    let key = paint.key_of(Action::Answer(AnswerAction::Inbox), Context::Global)?;
+    Some([piece(key, paint.style(Role::Key)), piece(" requests  ".to_owned(), paint.style(Role::Dim))])
 }
 
 /// `⠹ 2s  checking the key of openai`, while its server is asked.

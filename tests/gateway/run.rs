@@ -92,7 +92,7 @@ fn a_run_whose_gateway_is_killed_ends_soon_and_prints_what_came() {
     let gateway = place.serve();
     place.server.add(paused("first part ", &gate, "rest"));
     let mut run = begin(&place, &["run", "-s", "hello"]);
-    // What the gateway saved is not yet what its client has.
+    // The client has it only then; the gateway saves it earlier.
     let mut came = [0; 5];
     run.stdout.as_mut().unwrap().read_exact(&mut came).unwrap();
     assert_eq!(&came, b"first");

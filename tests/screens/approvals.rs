@@ -52,6 +52,21 @@ fn commit() -> Ask {
 }
 
 #[test]
+fn all_that_a_yes_for_longer_keeps_can_be_read_on_a_small_screen() {
+    for (width, height) in [(40, 10), (40, 8), (60, 12)] {
+        let mut state = used();
+        talk(&mut state);
+        ask(&mut state, commit());
+        focus_panel(&mut state, Some(1));
+        draw(&state, width, height);
+        let seen: String = (0..60).map(|_| press(&mut state, &["pagedown"], width, height)).collect();
+        for kept in ["git add ./**", "git add .env", "git commit -m *", "git commit -m 'fix'"] {
+            assert!(seen.contains(kept), "{kept} at {width}x{height}:\n{seen}");
+        }
+    }
+}
+
+#[test]
 fn what_is_remembered_stands_below_its_answer() {
     let mut state = used();
     talk(&mut state);

@@ -142,7 +142,7 @@ fn every_answer_to_a_request_is_on_a_small_screen_whichever_is_selected() {
             let keeps = panel.choices[selected].scope().is_some();
             let shown = lines(&state, 40, 10);
             if keeps {
-                // What a yes for longer keeps goes before the other answers.
+                // The other answers give way to all that a yes for longer keeps.
                 assert!(shown.contains("worst case"), "{shown}");
                 assert!(shown.contains(&format!("{} of {}", selected + 1, keys.len())), "{shown}");
                 continue;

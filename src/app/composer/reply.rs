@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::intent::Intent;
 use crate::app::shell::draft;
 use crate::app::shell::focus::SEEN;
+use crate::app::slash as commands;
 use crate::app::state::State;
 use crate::app::state::notices::TrueWhile;
 use crate::app::state::panel::Choice;
@@ -38,7 +39,15 @@ fn is_answer(text: &str) -> bool {
     const WORDS: &[&str] = &["yes", "no", "ok", "okay", "sure", "approve", "allow", "deny"];
     let mut signs = text.chars();
     let is_sign = signs.next().is_some_and(char::is_alphanumeric) && signs.next().is_none();
-    is_sign || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+    is_sign || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)) || is_before_command(text)
+}
+
+/// A letter or two with a command behind them: they were meant for the request, and stayed in the draft.
+fn is_before_command(text: &str) -> bool {
+    let Some((letters, rest)) = text.split_once('/') else { return false };
+    let word = rest.split(['/', ' ']).next().unwrap_or_default();
+    let few = matches!(letters.chars().count(), 1 | 2) && letters.chars().all(char::is_alphanumeric);
+    few && matches!(commands::read(&format!("/{word}")), Some(Ok(_)))
 }
 
 /// A single word; where any text is an answer, one of a letter or two.

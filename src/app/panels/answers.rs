@@ -22,20 +22,18 @@ pub(crate) fn sync(state: &mut State, session: &SessionId, changed: Option<&Requ
     let focused = state.focus == Focus::Panel && state.current_id() == Some(session);
     let Some(open) = state.conversations.open.get_mut(session) else { return };
     let shown = open.panel.as_ref().map(|panel| panel.request.clone());
-    // The turn goes on while a plan waits; what holds it comes first, unless the plan is being worked with.
-    let of_turn = open.requests.iter().find(|request| !matches!(request.ask, Ask::Plan(_))).map(|request| &request.id);
-    let held = shown
-        .as_ref()
-        .is_some_and(|id| !focused && of_turn.is_some() && open.waiting_plan().is_some_and(|plan| plan.id == *id));
+    // The turn goes on while a plan waits: what holds it comes first, unless the plan is being worked with.
+    let of_turn = open.requests.iter().find(|request| !matches!(request.ask, Ask::Plan(_)));
+    let is_idle_plan = |panel: &Panel| !focused && panel.plan.is_some() && !panel.is_worked_with();
+    let gives_way = of_turn.is_some() && open.panel.as_ref().is_some_and(is_idle_plan);
     let keep = shown.as_ref().is_some_and(|id| changed != Some(id) && open.request(id).is_some());
-    if keep && !held {
+    if keep && !gives_way {
         return;
     }
     // It has to stand on the screen for a while again.
     state.screen.frame.panel = None;
-    let shown_still = shown.as_ref().filter(|_| !held).and_then(|id| open.request(id));
-    let same = shown_still.or_else(|| of_turn.and_then(|id| open.request(id))).or_else(|| open.requests.first());
-    let panel = same.map(Panel::new);
+    let same = shown.as_ref().filter(|_| !gives_way).and_then(|id| open.request(id));
+    let panel = same.or(of_turn).or_else(|| open.requests.first()).map(Panel::new);
     let was = shown.is_some();
     open.panel = panel;
     if focused && was {

@@ -72,7 +72,7 @@ pub(crate) struct Listed {
 pub(crate) fn list(state: &State) -> Listed {
     let (meta, in_force) = (state.current_meta(), connections::in_force(state));
     let mut out = Listed { items: Vec::new(), groups: Vec::new(), selected: 0 };
-    // Where the connection in force names no model, one of its own is looked at first.
+    // The first of its own is selected where the connection in force names no model.
     let mut of_it = None;
     for connection in connections(state) {
         let group = out.groups.len();

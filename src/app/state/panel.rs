@@ -436,6 +436,13 @@ impl Panel {
         comments || matches!(&self.stage, Stage::Writing { text, .. } if !text.is_empty())
     }
 
+    /// True if the user has chosen, written or marked something here.
+    #[must_use]
+    pub(crate) fn is_worked_with(&self) -> bool {
+        let marked = self.plan.as_ref().is_some_and(|plan| plan.at.is_some() || plan.is_changed());
+        marked || self.begun.is_some() || self.selected.is_some() || !matches!(self.stage, Stage::Choosing)
+    }
+
     /// True if the panel shows exactly this request.
     #[must_use]
     pub(crate) fn is_about(&self, request: &Request) -> bool {

@@ -55,10 +55,10 @@ pub(super) fn variables(site: &Site<'_>) -> Vec<(String, PathBuf)> {
 /// Patterns of a repository for files that it ignores, those of its top folder and its own alone.
 pub(super) fn of_repository(repository: &Repository) -> Gitignore {
     let mut out = GitignoreBuilder::new(&repository.top);
-    // What is no regular file, or is not to be read, ignores nothing.
+    // A file that is no regular one, or cannot be read, ignores nothing. A pattern that is none is passed over.
     for file in [repository.top.join(".gitignore"), repository.common.join("info/exclude")] {
-        if file.metadata().is_ok_and(|found| found.is_file()) {
-            let _ = out.add(file);
+        for line in plain_file::text(&file, LARGEST).unwrap_or_default().lines() {
+            let _ = out.add_line(Some(file.clone()), line);
         }
     }
     out.build().unwrap_or_else(|_| Gitignore::empty())

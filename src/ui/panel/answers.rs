@@ -163,21 +163,20 @@ fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[L
     let above = area.height - keys;
     if let Some(n) = view.panel.selected.filter(|_| above > 0) {
         let letters = letters(paint, view);
-        let place = Rect { height: above, ..area };
-        let number =
-            Some(format!(" {} of {}", n + 1, view.panel.choices.len())).filter(|_| keys == 0 && !rows.is_empty());
-        let number = number.filter(|_| area.width >= NUMBERED).unwrap_or_default();
-        let used = one(paint, view, (n, number.len()), place, &letters);
-        let mut piece = paint.piece(number.clone(), Role::Dim);
+        let alone = keys == 0 && area.width >= NUMBERED;
+        let number = if alone { format!(" {} of {}", n + 1, view.panel.choices.len()) } else { String::new() };
+        let used = one(paint, view, (n, number.len()), Rect { height: above, ..area }, &letters);
+        let end = area.width.saturating_sub(u16::try_from(number.len()).unwrap_or(u16::MAX));
+        let mut piece = paint.piece(number, Role::Dim);
         piece.1.bg = None;
-        let end = u16::try_from(number.len()).unwrap_or(u16::MAX).min(area.width);
-        paint.pieces(cells::after(cells::row(area, 0), area.width - end), &[piece]);
+        paint.pieces(cells::after(cells::row(area, 0), end), &[piece]);
         for (n, line) in (used..above).zip(details) {
             paint.line(cells::row(area, n), line);
         }
         let left = details.len().saturating_sub(usize::from(above.saturating_sub(used)));
         if left > 0 && above > used {
-            let said = format!("{} {}", paint.signs.arrows.down, count(left + 1, "more line", "more lines"));
+            // They are read where the question is.
+            let said = format!("{} {}", paint.signs.arrows.up, count(left + 1, "more line", "more lines"));
             let row = cells::row(area, above - 1);
             paint.fill(row, Role::Panel);
             let piece = paint.piece(said, Role::Warning);
@@ -199,6 +198,13 @@ fn packed(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, details: &[L
 /// and what they are chosen among is a list to walk through.
 fn gives_way(view: View<'_>, keys: usize, details: usize, height: u16) -> bool {
     view.panel.selected.is_some() && details > 0 && keys + 1 + details > usize::from(height)
+}
+
+/// All that the selected answer keeps, for where the answers in an area of `height` rows cut it.
+pub(super) fn cut_details(paint: &FrameContext<'_>, view: View<'_>, (width, height): (u16, u16)) -> Vec<Line<'static>> {
+    let details = remembered_rules::lines(paint, view, width);
+    let fits = rows(paint, view, width) <= usize::from(height) || details.len() < usize::from(height);
+    if fits { Vec::new() } else { std::iter::once(Line::default()).chain(details).collect() }
 }
 
 /// Cells from which on a selected answer has its number.

@@ -179,7 +179,9 @@ fn content(
     };
     // Answers in the agent's words that a packed row cuts are read where the question is.
     if chooses && all > usize::from(rest.height) {
-        Rc::make_mut(&mut lines).extend(answers::in_full(paint, view, rest.width));
+        let lines = Rc::make_mut(&mut lines);
+        lines.extend(answers::in_full(paint, view, rest.width));
+        lines.extend(answers::cut_details(paint, view, (rest.width, answers)));
     }
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;

@@ -50,11 +50,12 @@ pub(super) fn lines(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
 fn examples(paint: &FrameContext<'_>, out: &mut Vec<Line<'static>>, approval: &Approval, rule: &Rule, width: u16) {
     match approval.offers.iter().find(|offer| offer.rule == *rule) {
         Some(offer) => {
-            if let Some(harmless) = &offer.harmless {
-                push(paint, out, "also allows", &folded(&expose(harmless)), (Role::Dim, Role::Dim), (width, true));
-            }
+            // First, for where not all has room.
             if let Some(worst) = &offer.worst {
                 push(paint, out, "worst case", &expose(worst), (Role::Warning, Role::Dim), (width, true));
+            }
+            if let Some(harmless) = &offer.harmless {
+                push(paint, out, "also allows", &folded(&expose(harmless)), (Role::Dim, Role::Dim), (width, true));
             }
         }
         None => push(paint, out, "", "changed by you", (Role::Dim, Role::Dim), (width, true)),

@@ -536,7 +536,7 @@ fn nobody_trusts_what_is_below_the_edge() {
 
 #[test]
 fn a_word_that_answers_elsewhere_is_not_sent_unasked_while_a_request_waits() {
-    for typed in ["y", "n", "1", "Yes", "no", "OK", "approve"] {
+    for typed in ["y", "n", "1", "Yes", "no", "OK", "approve", "y/diff", "sn/archive", "y/diff/undo"] {
         let mut screen = waiting();
         screen.wait(2_000).type_text(typed).keys("enter");
         assert_eq!((screen.acts(), screen.text().as_str()), (vec![], typed));
@@ -544,10 +544,28 @@ fn a_word_that_answers_elsewhere_is_not_sent_unasked_while_a_request_waits() {
         screen.keys("enter");
         assert_eq!(screen.acts(), vec![SessionCommand::send(typed)], "Enter again sends it");
     }
-    for typed in ["yes please", "why", "2 + 2", "ja"] {
+    for typed in ["yes please", "why", "2 + 2", "ja", "a/b", "s/old/new/", "src/help"] {
         let mut screen = waiting();
         screen.wait(2_000).type_text(typed).keys("enter");
         assert_eq!(screen.acts(), vec![SessionCommand::send(typed)]);
+    }
+}
+
+#[test]
+fn what_holds_the_turn_stands_before_a_plan_that_nobody_works_with() {
+    let shown = |screen: &Screen| screen.state.current_open().unwrap().panel.as_ref().unwrap().request.clone();
+    let steps = "# A\n1. b\n2. c";
+    for (keys, first) in [("", "r1"), ("ctrl+x p", "p"), ("ctrl+x p j d esc", "p")] {
+        let mut screen = Screen::new();
+        screen.ask(plan("p", steps)).draw(true).wait(300);
+        keys.split(' ').filter(|keys| !keys.is_empty()).fold(&mut screen, |screen, key| match key {
+            "ctrl+x" => screen.key(Key::parse("ctrl+x").unwrap()),
+            key => screen.key(Key::parse(key).unwrap()).wait(500),
+        });
+        screen.ask(approval("r1"));
+        assert_eq!(shown(&screen), RequestId::new(first), "{keys}");
+        screen.session("s", SessionEvent::Settled { request: RequestId::new("r1"), by: None });
+        assert_eq!(shown(&screen), RequestId::new("p"), "{keys}");
     }
 }
 
