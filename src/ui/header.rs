@@ -26,7 +26,7 @@ pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
     };
     let named = meta.and_then(|meta| meta.model.as_deref());
     let model = named.or(default.map(|known| known.default_model.as_str())).filter(|model| !model.is_empty());
-    // Whose model is not chosen yet is named itself.
+    // A connection without a model is named itself.
     let model = model.or(default.map(|known| known.name.as_str())).unwrap_or("");
     (clean_line(shown_name(model)).into_owned(), meta.map(|meta| meta.thinking.word()))
 }

@@ -34,7 +34,7 @@ fn fails(what: &str, done: &Output) {
 
 #[test]
 fn every_command_that_prints_fails_where_stdout_takes_nothing() {
-    // What is changed here changes nothing that is looked at.
+    // Changes made here change nothing that is looked at.
     let place = goldens::home();
     for (line, status) in COMMANDS {
         if *status != 0 {

@@ -150,7 +150,7 @@ fn shells_that_are_here_read_the_scripts_of_completions() {
     for shell in ["bash", "zsh", "fish"] {
         let script = place.home.path().join(shell);
         std::fs::write(&script, place.lisle(&["completions", shell]).stdout).unwrap();
-        // Where a shell is not installed, its script is read by those who have it.
+        // The script of a shell that is not installed is read where it is.
         let Ok(done) = Command::new(shell).arg("-n").arg(&script).env("HOME", place.home.path()).output() else {
             continue;
         };
